@@ -1,0 +1,86 @@
+# Two commands: `make book` builds the book, `make test` tests it; `make help` lists the rest.
+# Paths are relative, so the checkout may lie anywhere, spaces included.
+
+PYTHON ?= python3
+PORT   ?= 8000
+PY     := .venv/bin/python
+
+# Runners ask for still pictures in the place of widgets; `make lab` does not.
+STILL  := SERVING_STILL=1 OMP_NUM_THREADS=1
+
+export PIP_DISABLE_PIP_VERSION_CHECK = 1
+export PYDEVD_DISABLE_FILE_VALIDATION = 1
+
+CODE  := $(shell find lib -name __pycache__ -prune -o -type f ! -path '*.egg-info/*' -print)
+PAGES := $(wildcard chapters chapters/*.ipynb chapters/*.md *.md references.bib)
+SITE  := $(wildcard _config.yml _toc.yml _ext/*.py _static/* tools/run.py) Makefile
+
+# An environment belongs to the folder it was made in: one that came along in a copy is made anew.
+ifneq ($(shell cat .venv/.ready 2>/dev/null),$(CURDIR))
+.venv/.ready: moved
+endif
+
+.DEFAULT_GOAL := book
+.DELETE_ON_ERROR:
+.PHONY: book test lint lab serve run mutate bench lock clean distclean help moved
+
+book: _build/.book ## build the book (the default)
+	@echo "The book is built. Open:"
+	@echo "  $(CURDIR)/_build/html/index.html"
+
+# The mark is written last, so a build that failed is never taken for a finished one. What a
+# failed build has read is thrown away: Sphinx would not repeat the warnings of unchanged pages.
+_build/.book: .venv/.ready $(CODE) $(PAGES) $(SITE)
+	@echo "== executing the chapters that changed"
+	@$(PY) tools/run.py
+	@echo "== building the pages"
+	@.venv/bin/jupyter-book build -W -n --keep-going . || { rm -rf _build/.doctrees; exit 1; }
+	@touch $@
+
+.venv/.ready: requirements.txt
+	@echo "== making the environment (.venv) from requirements.txt: a minute or two"
+	@rm -rf .venv
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || \
+	  { echo "Python 3.11 or newer is needed: make PYTHON=/path/to/python3.12"; exit 1; }
+	$(PYTHON) -m venv .venv
+	$(PY) -m pip install -r requirements.txt
+	@printf '%s' "$(CURDIR)" > $@
+
+test: .venv/.ready lint ## lint, then test the package, the book and every chapter's outputs
+	$(STILL) $(PY) -m pytest tests
+	$(STILL) $(PY) -m pytest --nbval --nbval-current-env chapters -n 2 --dist loadfile
+
+lint: .venv/.ready ## check the code's style
+	$(PY) -m ruff check .
+
+lab: .venv/.ready ## open the chapters in JupyterLab, with live explorations
+	$(PY) -m jupyterlab chapters
+
+serve: book ## serve the built book on 127.0.0.1 (PORT=8000)
+	$(PY) -m http.server --bind 127.0.0.1 --directory _build/html $(PORT)
+
+run: .venv/.ready ## execute every chapter again, in place
+	$(PY) tools/run.py --all
+
+mutate: .venv/.ready ## alter each formula and report what no test notices
+	$(STILL) $(PY) tools/mutate.py
+
+bench: .venv/.ready ## time the build and the tests against empty notebooks
+	$(PY) benchmarks/build.py
+
+lock: .venv/.ready ## write requirements.txt anew from pyproject.toml (UPGRADE=1: newest versions)
+	$(PY) -m pip install --quiet uv
+	$(PY) -m uv pip compile --quiet --universal --python-version 3.11 --fork-strategy fewest \
+	  --no-emit-index-url --no-annotate --no-header $(if $(UPGRADE),--upgrade) \
+	  --extra book --extra test pyproject.toml -o requirements.txt
+	@echo '-e .' >> requirements.txt
+
+clean: ## remove what was built
+	rm -rf _build .pytest_cache .ruff_cache .hypothesis
+	find . -name .venv -prune -o -name __pycache__ -prune -exec rm -rf {} +
+
+distclean: clean ## remove the environment as well
+	rm -rf .venv lib/*.egg-info
+
+help: ## list the targets
+	@awk -F ':.*## ' '/^[a-z]+:.*## / {printf "make %-10s %s\n", $$1, $$2}' Makefile

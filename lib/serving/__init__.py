@@ -1,0 +1,20 @@
+"""The mathematics of serving models: queues, caches and one serving constraint.
+
+Times are in seconds, rates in requests a second, sizes in bytes.
+"""
+
+from . import errors, formulas, measurements, notation, queues, service, surrogate
+from .errors import UnstableError
+from .service import LinearService
+
+__all__ = [
+    "LinearService",
+    "UnstableError",
+    "errors",
+    "formulas",
+    "measurements",
+    "notation",
+    "queues",
+    "service",
+    "surrogate",
+]

@@ -1,0 +1,61 @@
+"""Elementary functions that take numbers, NumPy arrays and SymPy expressions alike.
+
+``numpy.sqrt`` fails on a symbol and ``math.sqrt`` on an array; the formulas of the book are
+written once and need one name for all three.
+"""
+
+from __future__ import annotations
+
+import math
+from types import ModuleType
+from typing import Any
+
+import numpy as np
+import sympy
+
+
+def _library(*values: Any) -> ModuleType:
+    if any(isinstance(value, sympy.Basic) for value in values):
+        return sympy
+    if any(isinstance(value, np.ndarray) for value in values):
+        return np
+    return math
+
+
+def log(x: Any) -> Any:
+    """Natural logarithm."""
+    return _library(x).log(x)
+
+
+def exp(x: Any) -> Any:
+    """Exponential function."""
+    return _library(x).exp(x)
+
+
+def sqrt(x: Any) -> Any:
+    """Square root."""
+    return _library(x).sqrt(x)
+
+
+def minimum(x: Any, y: Any) -> Any:
+    """Return the smaller of two, element by element."""
+    library = _library(x, y)
+    if library is sympy:
+        return sympy.Min(x, y)
+    return np.minimum(x, y) if library is np else min(x, y)
+
+
+def maximum(x: Any, y: Any) -> Any:
+    """Return the larger of two, element by element."""
+    library = _library(x, y)
+    if library is sympy:
+        return sympy.Max(x, y)
+    return np.maximum(x, y) if library is np else max(x, y)
+
+
+def where(condition: Any, x: Any, y: Any) -> Any:
+    """``x`` where the condition holds, else ``y``."""
+    library = _library(condition, x, y)
+    if library is sympy:
+        return sympy.Piecewise((x, condition), (y, True))
+    return np.where(condition, x, y) if library is np else (x if condition else y)

@@ -1,0 +1,185 @@
+"""The symbols of the book: one table, from which text, code, sheet and checks are fed."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import sympy
+
+
+@dataclass(frozen=True)
+class Entry:
+    """One symbol of the book.
+
+    Attributes
+    ----------
+    name : str
+        Python name: the keyword of every function that takes the quantity.
+    latex : str
+        How the symbol is written in equations.
+    meaning : str
+        What it is, in words.
+    unit : str
+        SI unit; ``1`` for a pure number.
+    formula : str
+        Name of the formula that the symbol stands for, if it is not free.
+    """
+
+    name: str
+    latex: str
+    meaning: str
+    unit: str
+    formula: str = ""
+
+
+TABLE: tuple[Entry, ...] = (
+    Entry("arrival_rate", r"\lambda_{\text{arr}}", "arrival rate of requests", "requests/s"),
+    Entry("batch", "B", "batch size", "requests"),
+    Entry("t_fixed", r"T_{\text{fixed}}", "time a batch takes whatever its size", "s"),
+    Entry("t_req", r"t_{\text{req}}", "time each request adds to a batch", "s"),
+    Entry("batch_time", r"T_{\text{svc}}(B)", "service time of a batch", "s", "batch_time"),
+    Entry("effective_rate", r"\mu_{\text{eff}}(B)", "service rate", "requests/s", "effective_rate"),
+    Entry("rate_limit", r"\mu_{\infty}", "limit of the service rate", "requests/s", "rate_limit"),
+    Entry("half_rate_batch", "B_{1/2}", "batch at half the limit", "requests", "half_rate_batch"),
+    Entry("n_parameters", r"N_{\text{par}}", "parameters of the model", "1"),
+    Entry("element_bytes", r"s_{\text{elem}}", "storage of one element", "bytes"),
+    Entry("devices", r"N_{\text{dev}}", "accelerators that share the work", "1"),
+    Entry("bandwidth", r"\beta_{\text{mem}}", "memory bandwidth of one accelerator", "bytes/s"),
+    Entry("weight_bytes", r"M_{\text{w}}", "bytes of the weights", "bytes", "weight_bytes"),
+    Entry(
+        "weight_read_time",
+        r"T_{\text{w}}",
+        "time to read every weight once",
+        "s",
+        "weight_read_time",
+    ),
+    Entry(
+        "utilization",
+        r"\rho_{\text{serv}}",
+        "load over capacity at the batch size",
+        "1",
+        "utilization",
+    ),
+    Entry("utilization_target", r"\rho_{\text{target}}", "utilisation aimed at", "1"),
+    Entry(
+        "batch_arrival_rate",
+        r"\lambda_{\text{batch}}",
+        "arrival rate of batches",
+        "batches/s",
+        "batch_arrival_rate",
+    ),
+    Entry(
+        "min_batch",
+        r"B_{\min}(\rho_{\text{target}})",
+        "least batch that meets the target",
+        "requests",
+        "min_batch",
+    ),
+    Entry("service_mean", r"E[T_{\text{svc}}]", "mean service time", "s"),
+    Entry("service_second_moment", r"E[T_{\text{svc}}^2]", "its second moment", "s^2"),
+    Entry("rate", r"\lambda", "arrival rate at a queue, whatever arrives", "1/s"),
+    Entry(
+        "pollaczek_khinchine_wait",
+        "E[W]",
+        "mean wait of an M/G/1 queue",
+        "s",
+        "pollaczek_khinchine_wait",
+    ),
+    Entry("surrogate_wait", "E[W(B)]", "mean wait, surrogate", "s", "surrogate_wait"),
+    Entry(
+        "accumulation_delay",
+        r"E[T_{\text{batch}}]",
+        "mean delay while a full batch forms",
+        "s",
+        "accumulation_delay",
+    ),
+    Entry("surrogate_total", "E[T(B)]", "mean response time, surrogate", "s", "surrogate_total"),
+    Entry("optimal_batch", "B^*", "real batch of least mean response", "requests", "optimal_batch"),
+    Entry("requests_in_system", r"Q_{\text{req}}", "mean number of requests", "requests", "requests_in_system"),
+    Entry("response_time", r"T_{\text{lat}}", "mean response time", "s"),
+    Entry("time", "t", "length of an interval", "s"),
+    Entry(
+        "quiet_probability",
+        r"P(\tau_1 > t)",
+        "probability of no arrival in an interval",
+        "1",
+        "quiet_probability",
+    ),
+)
+"""Symbols that stand in formulas."""
+
+LOCAL: dict[str, str] = {
+    r"A": "arrivals so far",
+    r"D": "departures so far",
+    r"N": "number in the system",
+    r"W_i": "time request i spends in the system",
+    r"\tau_1": "time of the next arrival",
+    r"\tau_k": "time of the k-th arrival",
+    r"s": "a time already waited",
+    r"i": "index of a request",
+    r"j": "place of a request in its batch",
+    r"n": "count",
+    r"r": "load that remains at any batch size: arrival rate times t_req",
+    r"c": "number of servers",
+    r"K": "places in the system",
+    r"E[T]": "mean response time",
+    r"W": "waiting time",
+    r"T": "response time, or the length of an observation",
+    r"P": "probability",
+    r"d": "differential",
+}
+"""Letters that only derivations use, by the LaTeX that stands in the text."""
+
+
+def by_name(name: str) -> Entry:
+    """Look up a symbol by its Python name.
+
+    Parameters
+    ----------
+    name : str
+        Python name, such as ``"arrival_rate"``.
+
+    Returns
+    -------
+    Entry
+        Its row of the table.
+
+    Raises
+    ------
+    KeyError
+        If the table has no such symbol.
+    """
+    for entry in TABLE:
+        if entry.name == name:
+            return entry
+    raise KeyError(f"{name!r} is not in the notation table")
+
+
+def symbols(names: str, **assumptions: Any) -> tuple[sympy.Symbol, ...]:
+    """SymPy symbols that print as the book writes them.
+
+    Parameters
+    ----------
+    names : str
+        Python names, separated by spaces.
+    **assumptions : bool
+        SymPy assumptions; ``positive=True`` unless told otherwise.
+
+    Returns
+    -------
+    tuple of Symbol
+        One symbol a name, in order.
+
+    Raises
+    ------
+    KeyError
+        If a name is not in the notation table.
+
+    Examples
+    --------
+    >>> symbols("arrival_rate batch")
+    (\\lambda_{\\text{arr}}, B)
+    """
+    assumptions = assumptions or {"positive": True}
+    return tuple(sympy.Symbol(by_name(name).latex, **assumptions) for name in names.split())
