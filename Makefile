@@ -48,7 +48,8 @@ _build/.book: .venv/.ready $(CODE) $(PAGES) $(SITE)
 
 test: .venv/.ready lint ## lint, then test the package, the book and every chapter's outputs
 	$(STILL) $(PY) -m pytest tests
-	$(STILL) $(PY) -m pytest --nbval --nbval-current-env chapters -n 2 --dist loadfile
+	$(STILL) $(PY) -m pytest --nbval --nbval-current-env chapters \
+	  -n 2 --dist loadfile -p no:hypothesispytest
 
 lint: .venv/.ready ## check the code's style
 	$(PY) -m ruff check .

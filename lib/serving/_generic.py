@@ -59,3 +59,8 @@ def where(condition: Any, x: Any, y: Any) -> Any:
     if library is sympy:
         return sympy.Piecewise((x, condition), (y, True))
     return np.where(condition, x, y) if library is np else (x if condition else y)
+
+
+def almost(x: Any) -> Any:
+    """``x`` less what rounding may have taken from a number; symbols have no rounding."""
+    return x if _library(x) is sympy else x * (1 - 1e-12)

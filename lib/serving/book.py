@@ -12,7 +12,7 @@ import ipywidgets
 import matplotlib.pyplot as plt
 import numpy as np
 import pandas as pd
-from IPython.display import display
+from IPython.display import Markdown, display
 
 from . import units
 
@@ -174,8 +174,8 @@ def explore(function: Callable[..., Any], **ranges: Any) -> None:
     if result is not None:
         display(result)  # type: ignore[no-untyped-call]
     plt.show()
-    defaults = ", ".join(f"{name} = {p.default}" for name, p in parameters.items())
-    print(f"A still picture at {defaults}. Run this cell in JupyterLab to move them.")
+    defaults = ", ".join(f"`{name} = {p.default}`" for name, p in parameters.items())
+    display(Markdown(f"*Still picture at {defaults}; in JupyterLab this cell has sliders.*"))
 
 
 def _is_text(entry: Any) -> bool:

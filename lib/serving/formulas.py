@@ -9,7 +9,7 @@ from __future__ import annotations
 from typing import Any
 
 from ._formula import REGISTRY, Formula, curve, formula, stable, value
-from ._generic import exp, sqrt
+from ._generic import almost, exp, sqrt
 
 __all__ = ["REGISTRY", "Formula", "curve", "formula", "stable", "value"]
 
@@ -160,15 +160,11 @@ def min_batch(arrival_rate: Any, utilization_target: Any, t_fixed: Any, t_req: A
     return arrival_rate * t_fixed / (utilization_target - arrival_rate * t_req)
 
 
-ROUNDING = 1 - 1e-12
-"""A second moment may fall this factor short of the squared mean: both come rounded."""
-
-
 @formula(
     domain=lambda rate, service_mean, service_second_moment: (
         rate >= 0,
         service_mean >= 0,
-        service_second_moment >= ROUNDING * service_mean**2,
+        service_second_moment >= almost(service_mean**2),
         stable(rate * service_mean < 1),
     ),
     latex=r"\frac{\lambda E[T_{\text{svc}}^2]}{2 (1 - \lambda E[T_{\text{svc}}])}",

@@ -110,9 +110,9 @@ TABLE: tuple[Entry, ...] = (
 """Symbols that stand in formulas."""
 
 LOCAL: dict[str, str] = {
-    r"A": "arrivals so far",
-    r"D": "departures so far",
     r"N": "number in the system",
+    r"A_i": "arrival of request i",
+    r"D_i": "departure of request i",
     r"W_i": "time request i spends in the system",
     r"\tau_1": "time of the next arrival",
     r"\tau_k": "time of the k-th arrival",

@@ -51,8 +51,8 @@ def departures(arrivals: ArrayLike, services: ArrayLike) -> NDArray[np.float64]:
     if np.any(np.diff(times) < 0):
         first = int(np.argmax(np.diff(times) < 0)) + 1
         raise ValueError(f"arrivals must not decrease, got {times[first]} at index {first}")
-    before = np.concatenate([[0.0], np.cumsum(np.broadcast_to(work, times.shape))])
-    with np.errstate(over="ignore"):
+    with np.errstate(over="ignore", invalid="ignore"):
+        before = np.concatenate([[0.0], np.cumsum(np.broadcast_to(work, times.shape))])
         result: NDArray[np.float64] = before[1:] + np.maximum.accumulate(times - before[:-1])
     if not np.all(np.isfinite(result)):
         raise ValueError("arrivals and services must add up to a finite float64")

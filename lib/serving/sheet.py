@@ -25,16 +25,14 @@ def formulas(chapter_files: dict[int, str]) -> Markdown:
     Markdown
         A table.
     """
-    header = ("symbol", "equation", "unit", "holds for", "source", "chapter", "`serving.formulas`")
+    header = ("formula", "equation", "unit", "holds for", "found in")
     rows = (
         (
-            f"${made.result.latex}$",
-            f"${made.latex}$",
+            f"`{made.name}`",
+            f"${made.result.latex} = {made.latex}$",
             made.result.unit,
             ", ".join(f"${condition}$" for condition in domain(made)),
-            made.source,
-            f"[{made.chapter}]({chapter_files[made.chapter]})",
-            f"`{made.name}`",
+            f"[chapter {made.chapter}]({chapter_files[made.chapter]}); {made.source}",
         )
         for made in REGISTRY.values()
     )

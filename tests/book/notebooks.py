@@ -10,6 +10,7 @@ from functools import cache
 from pathlib import Path
 
 import nbformat
+import yaml
 from IPython.core.inputtransformer2 import TransformerManager
 from markdown_it import MarkdownIt
 from markdown_it.renderer import RendererHTML
@@ -19,7 +20,6 @@ from myst_parser.parsers.mdit import create_md_parser
 from nbformat import NotebookNode
 
 ROOT = Path(__file__).resolve().parents[2]
-EXTENSIONS = {"dollarmath", "amsmath", "colon_fence", "deflist"}
 
 DIRECTIVE = re.compile(r"\{([\w:.+-]+)\}\s*(.*)", re.DOTALL)
 OPTION = re.compile(r":([\w-]+):[ \t]*(.*)")
@@ -133,7 +133,9 @@ def calls(source: str, *names: str) -> list[ast.Call]:
 
 @cache
 def _parser() -> MarkdownIt:
-    return create_md_parser(MdParserConfig(enable_extensions=EXTENSIONS), RendererHTML)
+    settings = yaml.safe_load((ROOT / "_config.yml").read_text("utf-8"))["parse"]
+    extensions = set(settings["myst_enable_extensions"])
+    return create_md_parser(MdParserConfig(enable_extensions=extensions), RendererHTML)
 
 
 def blocks(markdown: str) -> Iterator[Block]:

@@ -1,0 +1,172 @@
+"""The shape of a chapter: its opening, its badges, its closing."""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from functools import cache
+
+import exercises
+from nbformat import NotebookNode
+from notebooks import (
+    ROOT,
+    Block,
+    Directive,
+    Equation,
+    Heading,
+    blocks,
+    calls,
+    chapter_number,
+    citations,
+    code_cells,
+    links,
+    markdown_cells,
+    plain,
+    tree,
+)
+from prose import Segment, collect, pattern, segments, tabulated
+from pybtex.database import parse_file
+
+FIRST_SCREEN = 6
+"""Something to operate or to see stands among so many first cells."""
+BADGE = re.compile(r"(?:.*/)?badges\.md(?:#(.*))?")
+BADGES = ("proved", "exact", "simulated", "measured", "rule-of-thumb")
+CLOSING = ("What to take away", "Limits", "Exercises")
+SHOWN = re.compile(r"[\[(]?(?:(?:0|True)(?:, ?)?)+[\])]?")
+"""Output of a cell that proves: zero or True, perhaps several."""
+
+
+@dataclass
+class Section:
+    """What stands under one ``##`` heading."""
+
+    title: str
+    blocks: list[Block] = field(default_factory=list)
+    code: list[NotebookNode] = field(default_factory=list)
+
+    def badges(self) -> list[tuple[str, str]]:
+        """Anchor and words of each badge."""
+        found = ((BADGE.fullmatch(t), words) for b in self.blocks for t, words in links(b))
+        return [(match[1] or "", words) for match, words in found if match]
+
+
+def check(notebook: NotebookNode, name: str) -> list[str]:
+    """Everything that a numbered chapter lacks."""
+    number, parts = chapter_number(name), sections(notebook)
+    assert number is not None, f"{name} has no number"
+    faults = [
+        *_opening(notebook, parts[0], number),
+        *(f"section {part.title!r}: {fault}" for part in parts for fault in _results(part)),
+        *_closing(notebook, parts, number),
+        *exercises.check(notebook, number),
+        *_citations(parts),
+    ]
+    return [f"{name}: {fault}" for fault in faults]
+
+
+def sections(notebook: NotebookNode) -> list[Section]:
+    """Sections of a chapter; the first holds what stands before the first ``##``."""
+    parts = [Section("(opening)")]
+    for cell in notebook.cells:
+        if cell.cell_type == "code":
+            parts[-1].code.append(cell)
+        elif cell.cell_type == "markdown":
+            for block in blocks(cell.source):
+                if isinstance(block, Heading) and block.level == 2:
+                    parts.append(Section(plain(block.inline)))
+                parts[-1].blocks.append(block)
+    return parts
+
+
+def _opening(notebook: NotebookNode, opening: Section, number: int) -> Iterator[str]:
+    first = notebook.cells[0]
+    if first.cell_type != "markdown" or not re.match(rf"# {number}\. [^\n]+\?(\n|$)", first.source):
+        yield f"cell 0: it must begin with the title '# {number}. A question?'"
+    text = " ".join(plain(getattr(block, "inline", ())) for block in opening.blocks)
+    objectives = re.findall(r"\bLO-\d\d\.\d+\b", text)
+    wanted = [f"LO-{number:02}.{k}" for k in range(1, max(3, len(objectives)) + 1)]
+    if objectives != wanted:
+        yield f"the opening must name the objectives {', '.join(wanted)}, has {objectives}"
+    importing = [n for n, cell in code_cells(notebook) if imports(cell.source)]
+    code = [n for n, _ in code_cells(notebook)]
+    if importing != code[:1] or not code:
+        yield f"the first code cell alone must import; cells {importing} do"
+    exploring = [n for n, cell in code_cells(notebook) if calls(cell.source, "explore")]
+    if not exploring:
+        yield "nothing to operate: call explore"
+    seen = [n for n, cell in code_cells(notebook) if cell.outputs] + exploring
+    if min(seen, default=FIRST_SCREEN) >= FIRST_SCREEN:
+        yield f"nothing to see or operate in the first {FIRST_SCREEN} cells"
+
+
+def imports(source: str) -> bool:
+    """Whether a cell imports anything."""
+    return any(isinstance(node, (ast.Import, ast.ImportFrom)) for node in ast.walk(tree(source)))
+
+
+def _results(part: Section) -> Iterator[str]:
+    known = [anchor for anchor, _ in part.badges() if anchor in BADGES]
+    for anchor, words in part.badges():
+        if anchor not in BADGES:
+            yield f"there is no badge {anchor!r}: use one of {', '.join(BADGES)}"
+        elif words != anchor.replace("-", " "):
+            yield f"the badge {anchor} must read {anchor.replace('-', ' ')!r}, reads {words!r}"
+    if has_results(part) and not known and part.title not in CLOSING:
+        yield "results without a badge: link one of badges.md"
+    if "proved" in known and not proves(part):
+        yield "proved, but no cell shows 0 from simplify or True, and there is no {prf:proof}"
+    borrowed = {"measured", "rule-of-thumb"} & set(known)
+    if borrowed and not any(True for block in part.blocks for _ in citations(block)):
+        yield f"{' and '.join(sorted(borrowed))}, but nothing is cited: add a cite role"
+
+
+def has_results(part: Section) -> bool:
+    """Whether a section holds a labelled equation, a claim or a table, below the opening."""
+    labelled = any(isinstance(block, Equation) and block.label for block in part.blocks)
+    shown = any(calls(cell.source, "claim", "table") or any(tabulated(cell)) for cell in part.code)
+    return part.title != "(opening)" and (labelled or shown)
+
+
+def proves(part: Section) -> bool:
+    """Whether a section shows a proof."""
+    for cell in part.code:
+        for output in cell.outputs:
+            text = output.get("data", {}).get("text/plain", "").strip()
+            if SHOWN.fullmatch(text) and ("0" not in text or "simplify" in cell.source):
+                return True
+    return any(isinstance(b, Directive) and b.name == "prf:proof" for b in part.blocks)
+
+
+def _closing(notebook: NotebookNode, parts: Sequence[Section], number: int) -> Iterator[str]:
+    titles = tuple(part.title for part in parts)
+    if titles[-len(CLOSING) :] != CLOSING:
+        yield f"the last sections must be {', '.join(CLOSING)}; they are {', '.join(titles[-3:])}"
+    promised = [p.text for p in collect(notebook)[0] if p.promised]
+    if CLOSING[0] in titles and not any(
+        pattern(text).search(segment.text)
+        for text in promised
+        for segment in _under(notebook, CLOSING[0])
+    ):
+        yield f"section {CLOSING[0]!r}: say the result with a number that a cell claims"
+
+
+def _under(notebook: NotebookNode, title: str) -> list[Segment]:
+    text = "\n\n".join(source for _, source in markdown_cells(notebook))
+    body = re.split(rf"^## {title}\s*$", text, flags=re.M)[-1]
+    return segments(re.split(r"^## ", body, flags=re.M)[0])
+
+
+def _citations(parts: Sequence[Section]) -> Iterator[str]:
+    cited = [key for part in parts for block in part.blocks for key in citations(block)]
+    if len(set(cited)) < 2:
+        yield "fewer than two works are cited"
+    for key in sorted(set(cited) - bibliography()):
+        yield f"{key!r} is not in references.bib"
+
+
+@cache
+def bibliography() -> frozenset[str]:
+    """Keys of the bibliography."""
+    return frozenset(parse_file(ROOT / "references.bib").entries)

@@ -1,0 +1,38 @@
+"""Elementary functions on numbers, arrays and symbols."""
+
+import math
+from fractions import Fraction
+
+import numpy as np
+import pytest
+import sympy
+
+from serving import _generic as g
+
+x, y = sympy.symbols("x y", real=True)
+
+
+@pytest.mark.parametrize(("f", "reference"), [(g.log, math.log), (g.exp, math.exp), (g.sqrt, math.sqrt)])
+def test_one_argument(f, reference):
+    assert f(2.5) == reference(2.5)
+    assert f(Fraction(5, 2)) == reference(2.5)
+    np.testing.assert_allclose(f(np.array([2.5, 3])), [reference(2.5), reference(3)])
+    assert float(f(x).subs(x, 2.5)) == pytest.approx(reference(2.5))
+
+
+@pytest.mark.parametrize(("f", "reference"), [(g.minimum, min), (g.maximum, max)])
+def test_two_arguments(f, reference):
+    assert f(2, 3.5) == reference(2, 3.5)
+    assert f(np.array([1, 5]), 3).tolist() == [reference(1, 3), reference(5, 3)]
+    assert f(x, y).subs({x: 2, y: 3}) == reference(2, 3)
+
+
+def test_where():
+    assert g.where(2 > 1, 5, 6) == 5
+    assert g.where(np.array([True, False]), 5, 6).tolist() == [5, 6]
+    assert g.where(x > 0, x, -x).subs(x, -4) == 4
+
+
+def test_almost_forgives_rounding_but_not_symbols():
+    assert g.almost(0.1**2) < 0.01 < 0.1**2
+    assert g.almost(x) == x

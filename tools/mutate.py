@@ -1,0 +1,157 @@
+"""Alter each formula a little and report the alterations that nothing notices.
+
+A formula is checked by tests that know its values from elsewhere and by the chapters that derive
+it. To see whether they would notice, every formula is scaled by one percent, and each operand of
+each operation in it is dropped in turn. The tests that compare a formula with its own equation
+take no part: they would notice everything and prove nothing.
+
+    python tools/mutate.py                      every formula
+    python tools/mutate.py surrogate_wait       one of them
+"""
+
+from __future__ import annotations
+
+import ast
+import contextlib
+import copy
+import inspect
+import io
+import json
+import os
+import sys
+import textwrap
+from collections.abc import Callable, Iterable, Iterator
+from pathlib import Path
+from types import CodeType
+
+os.environ["SERVING_STILL"] = "1"
+os.environ["MPLBACKEND"] = "agg"
+
+ROOT = Path(__file__).resolve().parent.parent
+TESTS = ["test_formulas.py", "test_service.py", "test_surrogate.py"]
+Check = Callable[[], bool]
+"""Whether everything is as it should be; False or an exception means that it noticed."""
+
+
+def mutants(function: Callable[..., object]) -> Iterator[tuple[str, CodeType]]:
+    """Yield each alteration of a formula: what it is now, and its code."""
+    [tree] = ast.parse(textwrap.dedent(inspect.getsource(function))).body
+    assert isinstance(tree, ast.FunctionDef)
+    tree.decorator_list = []
+    for altered in [_scaled(tree), *_dropped(tree)]:
+        ast.fix_missing_locations(altered)
+        scope = dict(function.__globals__)
+        exec(compile(ast.Module([altered], []), f"<{tree.name}>", "exec"), scope)
+        text = "; ".join(ast.unparse(line) for line in altered.body[1:])
+        yield text, scope[tree.name].__code__
+
+
+def _scaled(tree: ast.FunctionDef) -> ast.FunctionDef:
+    altered = copy.deepcopy(tree)
+    last = altered.body[-1]
+    assert isinstance(last, ast.Return) and last.value is not None
+    last.value = ast.BinOp(last.value, ast.Mult(), ast.parse("101 / 100", mode="eval").body)
+    return altered
+
+
+def _dropped(tree: ast.FunctionDef) -> Iterator[ast.FunctionDef]:
+    operations = [node for node in ast.walk(tree) if isinstance(node, ast.BinOp)]
+    for number in range(len(operations)):
+        for side in ("left", "right"):
+            altered = copy.deepcopy(tree)
+            target = [node for node in ast.walk(altered) if isinstance(node, ast.BinOp)][number]
+            yield _Replace(target, getattr(target, side)).visit(altered)
+
+
+class _Replace(ast.NodeTransformer):
+    def __init__(self, old: ast.AST, new: ast.AST) -> None:
+        self.old, self.new = old, new
+
+    def visit(self, node: ast.AST) -> ast.AST:
+        return self.new if node is self.old else super().visit(node)
+
+
+def survivors(
+    functions: Iterable[Callable[..., object]], checks: Iterable[Check]
+) -> Iterator[tuple[str, str, bool]]:
+    """Yield each mutant: name of the formula, its altered text, whether nothing noticed."""
+    checks = list(checks)
+    for function in functions:
+        original = function.__code__
+        for text, code in mutants(function):
+            function.__code__ = code
+            try:
+                unnoticed = all(_passes(check) for check in checks)
+            finally:
+                function.__code__ = original
+            yield function.__name__, text, unnoticed
+
+
+def _passes(check: Check) -> bool:
+    with contextlib.redirect_stdout(io.StringIO()), contextlib.redirect_stderr(io.StringIO()):
+        try:
+            return check()
+        except Exception:
+            return False
+
+
+def tests() -> bool:
+    """Run the tests of formulas against values from elsewhere."""
+    import pytest
+
+    paths = [str(ROOT / "tests" / "lib" / name) for name in TESTS]
+    return pytest.main(["-x", "-q", "-p", "no:cacheprovider", *paths]) == 0
+
+
+def chapter(path: Path) -> Check:
+    """Return a check that runs a chapter and compares what its cells show with the first run."""
+    cells = json.loads(path.read_text("utf-8"))["cells"]
+    sources = ["".join(cell["source"]) for cell in cells if cell["cell_type"] == "code"]
+    expected: list[str] = []
+
+    def run() -> bool:
+        shown = _shown(sources)
+        expected.extend(shown if not expected else [])
+        return shown == expected
+
+    return run
+
+
+def _shown(sources: list[str]) -> list[str]:
+    """Run cells as a notebook does; the text of each cell's last expression."""
+    import matplotlib.pyplot as plt
+
+    scope: dict[str, object] = {}
+    shown = []
+    for source in sources:
+        tree = ast.parse(source)
+        last = tree.body.pop() if isinstance(tree.body[-1], ast.Expr) else None
+        exec(compile(tree, "cell", "exec"), scope)
+        if last is not None:
+            shown.append(repr(eval(compile(ast.Expression(last.value), "cell", "eval"), scope)))
+    plt.close("all")
+    return shown
+
+
+def main(names: list[str]) -> int:
+    """Print every mutant that survived; return 1 if there is one."""
+    from serving.formulas import REGISTRY
+
+    functions = [made.function for name, made in REGISTRY.items() if not names or name in names]
+    checks = [tests, *(chapter(path) for path in sorted((ROOT / "chapters").glob("[0-9]*.ipynb")))]
+    for check in checks:
+        if not _passes(check):
+            print("a test or a chapter fails without any alteration: run make test", file=sys.stderr)
+            return 2
+    count = 0
+    left: list[tuple[str, str]] = []
+    for name, text, unnoticed in survivors(functions, checks):
+        count += 1
+        print(f"{'UNNOTICED' if unnoticed else 'noticed  '} {name}: {text}", flush=True)
+        left += [(name, text)] if unnoticed else []
+    print(f"{count} mutants, {count - len(left)} noticed, {len(left)} unnoticed")
+    return 1 if left else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))
