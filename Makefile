@@ -15,14 +15,16 @@ CODE  := $(shell find lib -name __pycache__ -prune -o -type f ! -path '*.egg-inf
 PAGES := $(wildcard chapters chapters/*.ipynb chapters/*.md *.md references.bib)
 SITE  := $(wildcard _config.yml _toc.yml _ext/*.py _static/* tools/run.py) Makefile
 
-# An environment belongs to the folder it was made in: one that came along in a copy is made anew.
-ifneq ($(shell cat .venv/.ready 2>/dev/null),$(CURDIR))
+# The environment's mark, written last, says which folder and which lock it was made for: one that
+# came along in a copy, or was left half made, is made anew.
+ORIGIN = printf '%s\n' "$(CURDIR)" | cat - requirements.txt
+ifneq ($(shell head -n 1 .venv/.ready 2>/dev/null),$(CURDIR))
 .venv/.ready: moved
 endif
 
 .DEFAULT_GOAL := book
 .DELETE_ON_ERROR:
-.PHONY: book test lint lab serve run mutate bench lock clean distclean help moved
+.PHONY: book environment test lint lab serve run mutate bench lock clean distclean help moved
 
 book: _build/.book ## build the book (the default)
 	@echo "The book is built. Open:"
@@ -38,13 +40,16 @@ _build/.book: .venv/.ready $(CODE) $(PAGES) $(SITE)
 	@touch $@
 
 .venv/.ready: requirements.txt
+	@if $(ORIGIN) | cmp -s - $@; then touch $@; else $(MAKE) --no-print-directory environment; fi
+
+environment: ## make .venv anew from requirements.txt
 	@echo "== making the environment (.venv) from requirements.txt: a minute or two"
 	@rm -rf .venv
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || \
 	  { echo "Python 3.11 or newer is needed: make PYTHON=/path/to/python3.12"; exit 1; }
 	$(PYTHON) -m venv .venv
 	$(PY) -m pip install -r requirements.txt
-	@printf '%s' "$(CURDIR)" > $@
+	@$(ORIGIN) > .venv/.ready
 
 test: .venv/.ready lint ## lint, then test the package, the book and every chapter's outputs
 	$(STILL) $(PY) -m pytest tests
@@ -54,8 +59,8 @@ test: .venv/.ready lint ## lint, then test the package, the book and every chapt
 lint: .venv/.ready ## check the code's style
 	$(PY) -m ruff check .
 
-lab: .venv/.ready ## open the chapters in JupyterLab, with live explorations
-	$(PY) -m jupyterlab chapters
+lab: .venv/.ready ## open the chapters in JupyterLab, explorations live (LAB=options for it)
+	SERVING_STILL= $(PY) -m jupyterlab $(LAB) chapters
 
 serve: book ## serve the built book on 127.0.0.1 (PORT=8000)
 	$(PY) -m http.server --bind 127.0.0.1 --directory _build/html $(PORT)

@@ -141,7 +141,7 @@ def main(names: list[str]) -> int:
     checks = [tests, *(chapter(path) for path in sorted((ROOT / "chapters").glob("[0-9]*.ipynb")))]
     for check in checks:
         if not _passes(check):
-            print("a test or a chapter fails without any alteration: run make test", file=sys.stderr)
+            print("something fails without any alteration: run make test", file=sys.stderr)
             return 2
     count = 0
     left: list[tuple[str, str]] = []

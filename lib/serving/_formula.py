@@ -37,7 +37,18 @@ class Condition(NamedTuple):
 
 
 def stable(comparison: Any) -> Stable:
-    """Mark a comparison of a domain as the condition of stability."""
+    """Mark a comparison of a domain as the condition of stability.
+
+    Parameters
+    ----------
+    comparison : bool, ndarray or Relational
+        A single comparison [1].
+
+    Returns
+    -------
+    Stable
+        The comparison, marked.
+    """
     return Stable(comparison)
 
 
@@ -56,7 +67,7 @@ class Formula:
     source : str
         Where it is found in the literature, or ``"here"`` when the chapter derives it anew.
     chapter : int
-        The chapter that derives it.
+        The chapter that derives it [1].
     """
 
     function: Callable[..., Any]
@@ -104,11 +115,36 @@ class Formula:
             for item in self.domain(*self.symbols)
         )
 
+    def sides(self, condition: Condition) -> Callable[..., tuple[Any, Any]]:
+        """Make a function of arrays that gives both sides of a condition.
+
+        Parameters
+        ----------
+        condition : Condition
+            One of `conditions`.
+
+        Returns
+        -------
+        callable
+            Takes the formula's arguments, returns the left and the right side.
+        """
+        sides = (condition.relation.lhs, condition.relation.rhs)
+        return sympy.lambdify(self.symbols, sides, "numpy")
+
     def holds(self, arguments: tuple[Any, ...]) -> tuple[Any, ...]:
-        """Whether each condition holds, for numbers or arrays."""
-        return tuple(
-            getattr(item, "comparison", item) for item in self.domain(*arguments)
-        )
+        """Evaluate the domain.
+
+        Parameters
+        ----------
+        arguments : tuple
+            Numbers or arrays, in the order of the parameters.
+
+        Returns
+        -------
+        tuple of bool or ndarray
+            Whether each condition holds [1].
+        """
+        return tuple(getattr(item, "comparison", item) for item in self.domain(*arguments))
 
 
 def formula(
@@ -126,7 +162,7 @@ def formula(
     source : str
         Where it is found.
     chapter : int
-        The chapter that derives it.
+        The chapter that derives it [1].
 
     Returns
     -------
@@ -194,7 +230,7 @@ def value(function: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
     """
     made = _formula_of(function)
     arguments = _bind(made, args, kwargs)
-    if any(np.ndim(argument) for argument in arguments.values()):
+    if not all(errors.is_scalar(argument) for argument in arguments.values()):
         return _array_value(made, arguments)
     numbers = tuple(errors.exact(name, argument) for name, argument in arguments.items())
     for condition, holds in zip(made.conditions, made.holds(numbers), strict=True):
@@ -231,13 +267,10 @@ def curve(function: Callable[..., Any], *args: Any, **kwargs: Any) -> NDArray[np
     """
     made = _formula_of(function)
     grids = _grids(_bind(made, args, kwargs))
-    inside = np.ones(grids[0].shape, dtype=bool)
-    with np.errstate(all="ignore"):
-        for holds in made.holds(grids):
-            inside &= holds
-        result = np.full(inside.shape, np.inf)
-        result[inside] = made.function(*(grid[inside] for grid in grids))
-    result[np.isnan(result)] = np.inf
+    holds, close = _decided(made, grids)
+    inside = np.logical_and.reduce(holds)
+    result = np.full(inside.shape, np.inf)
+    result[inside] = _evaluated(made, tuple(grid[inside] for grid in grids), close[inside])
     return result
 
 
@@ -254,20 +287,62 @@ def _bind(made: Formula, args: tuple[Any, ...], kwargs: dict[str, Any]) -> dict[
 
 def _grids(arguments: dict[str, Any]) -> tuple[NDArray[np.float64], ...]:
     arrays = [errors.array(name, argument) for name, argument in arguments.items()]
-    return tuple(np.array(grid) for grid in np.broadcast_arrays(*arrays))
+    try:
+        return tuple(np.array(grid) for grid in np.broadcast_arrays(*arrays))
+    except ValueError:
+        shapes = ", ".join(f"{n} {a.shape}" for n, a in zip(arguments, arrays, strict=True))
+        raise ValueError(f"arrays must have shapes that broadcast, got {shapes}") from None
 
 
 def _array_value(made: Formula, arguments: dict[str, Any]) -> NDArray[np.float64]:
     grids = _grids(arguments)
+    holds, close = _decided(made, grids)
+    for condition, everywhere in zip(made.conditions, holds, strict=True):
+        if not everywhere.all():
+            raise _violation(made, condition, _first(arguments, grids, ~everywhere))
+    return _evaluated(made, grids, close)
+
+
+def _decided(
+    made: Formula, grids: tuple[NDArray[np.float64], ...]
+) -> tuple[list[NDArray[np.bool_]], NDArray[np.bool_]]:
+    """Where each condition holds, and where floats cannot tell, so that it is decided exactly.
+
+    They cannot tell a load very close to one, nor products of very large or small numbers.
+    """
+    shape = grids[0].shape
+    sizes = np.abs(np.array(grids))
+    close = np.any((sizes > 1e50) | ((sizes > 0) & (sizes < 1e-50)), axis=0)
     with np.errstate(all="ignore"):
-        for condition, holds in zip(made.conditions, made.holds(grids), strict=True):
-            if not np.all(holds):
-                raise _violation(made, condition, _first(arguments, grids, ~holds))
-        result = np.asarray(made.function(*grids), dtype=np.float64)
-    bad = ~np.isfinite(result)
-    if bad.any():
-        _finite(made, math.nan, _first(arguments, grids, bad))
-    return result
+        holds = [np.array(np.broadcast_to(held, shape)) for held in made.holds(grids)]
+        for condition in made.conditions:
+            if condition.stability:
+                load, capacity = made.sides(condition)(*grids)
+                close |= np.abs(load - capacity) <= 1e-9 * np.abs(capacity)
+    for index in map(tuple, np.argwhere(close)):
+        numbers = (
+            errors.exact(entry.name, grid[index])
+            for entry, grid in zip(made.parameters, grids, strict=True)
+        )
+        for held, exactly in zip(holds, made.holds(tuple(numbers)), strict=True):
+            held[index] = exactly
+    return holds, close
+
+
+def _evaluated(
+    made: Formula, grids: tuple[NDArray[np.float64], ...], close: NDArray[np.bool_]
+) -> NDArray[np.float64]:
+    """Values inside the domain, found exactly where floats lose them: close to it, or too large."""
+    try:
+        with np.errstate(over="raise", divide="raise", invalid="raise", under="ignore"):
+            result = np.array(made.function(*(grid[~close] for grid in grids)), dtype=np.float64)
+    except FloatingPointError:
+        result, close = np.array([]), np.ones_like(close)
+    values = np.empty(close.shape)
+    values[~close] = result
+    for index in map(tuple, np.argwhere(close)):
+        values[index] = value(made.function, *(grid[index] for grid in grids))
+    return values
 
 
 def _first(

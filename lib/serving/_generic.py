@@ -63,4 +63,4 @@ def where(condition: Any, x: Any, y: Any) -> Any:
 
 def almost(x: Any) -> Any:
     """``x`` less what rounding may have taken from a number; symbols have no rounding."""
-    return x if _library(x) is sympy else x * (1 - 1e-12)
+    return x if _library(x) is sympy else x - x / 10**12

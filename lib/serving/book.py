@@ -88,7 +88,7 @@ def given(text: str, value: Any) -> None:
 
 @dataclass(frozen=True)
 class Table:
-    """A table of texts that Jupyter shows without row numbers.
+    """A table of texts; a first column of names heads the rows.
 
     Attributes
     ----------
@@ -99,10 +99,14 @@ class Table:
     frame: pd.DataFrame
 
     def __repr__(self) -> str:
-        return self.frame.to_string(index=False)
+        return self.frame.to_string(index=self._named)
 
     def _repr_html_(self) -> str:
-        return self.frame.to_html(index=False, border=0)
+        return self.frame.to_html(index=self._named, border=0)
+
+    @property
+    def _named(self) -> bool:
+        return not isinstance(self.frame.index, pd.RangeIndex)
 
 
 def table(columns: Mapping[str, Sequence[Any]], digits: Mapping[str, int] | int = 1) -> Table:
@@ -124,7 +128,7 @@ def table(columns: Mapping[str, Sequence[Any]], digits: Mapping[str, int] | int 
     Raises
     ------
     ValueError
-        If columns differ in length or an entry is NaN.
+        If there is no column, columns differ in length or an entry is NaN.
 
     Examples
     --------
@@ -134,14 +138,18 @@ def table(columns: Mapping[str, Sequence[Any]], digits: Mapping[str, int] | int 
     16  unstable
     """
     lengths = {header: len(entries) for header, entries in columns.items()}
-    if len(set(lengths.values())) > 1:
+    if len(set(lengths.values())) != 1:
         raise ValueError(f"columns must have equal lengths, got {lengths}")
     places = digits if isinstance(digits, Mapping) else dict.fromkeys(columns, digits)
     shown = {
         header: [_cell(header, entry, places.get(header, 1)) for entry in entries]
         for header, entries in columns.items()
     }
-    return Table(pd.DataFrame(shown))
+    frame = pd.DataFrame(shown)
+    first = frame.columns[0]
+    if all(map(_is_text, columns[first])):  # names head their rows
+        frame = frame.set_index(first).rename_axis(index=None, columns=first or None)
+    return Table(frame)
 
 
 def explore(function: Callable[..., Any], **ranges: Any) -> None:

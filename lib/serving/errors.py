@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 import numbers
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping, Set
 from decimal import Decimal
 from fractions import Fraction
 from typing import Any
@@ -132,6 +132,24 @@ def integer(name: str, value: Any, *, at_least: int | None = None) -> int:
     return int(fraction)
 
 
+def is_scalar(value: Any) -> bool:
+    """Tell one thing from a sequence: numbers, texts, sets and arrays without axes are one.
+
+    Parameters
+    ----------
+    value : object
+        Anything.
+
+    Returns
+    -------
+    bool
+        Whether it is one thing.
+    """
+    if isinstance(value, np.ndarray):
+        return value.ndim == 0
+    return isinstance(value, (str, bytes, Mapping, Set)) or not isinstance(value, Iterable)
+
+
 def array(name: str, values: Any, *, at_least: float | None = None) -> NDArray[np.float64]:
     """Return ``values`` as a float64 array after checking that each entry is a finite number.
 
@@ -156,23 +174,27 @@ def array(name: str, values: Any, *, at_least: float | None = None) -> NDArray[n
     ValueError
         If the rows differ in length, or an entry is not finite or below ``at_least``.
     """
-    if isinstance(values, Iterable) and not isinstance(values, (str, bytes, dict, np.ndarray)):
+    if isinstance(values, (Mapping, Set)):
+        raise TypeError(f"{name} must be a sequence of numbers, got {values!r}")
+    if not is_scalar(values) and not isinstance(values, np.ndarray):
         values = list(values)
     try:
         raw = np.asarray(values)
     except ValueError as error:
         raise ValueError(f"{name} must be rows of equal length, got {values!r}") from error
-    if raw.dtype.kind not in "iuf":
-        for entry in raw.flat:  # the first entry that is no number gives the error
-            exact(name, entry)
-        if raw.dtype.kind != "O":  # an array of bools, strings or dates without entries
+    if raw.dtype.kind not in "iuf" or isinstance(values, list):
+        entries = raw if raw.dtype.kind not in "iuf" else np.asarray(values, dtype=object)
+        for entry in entries.flat:  # the first entry that is no number gives the error
+            if raw.dtype.kind != "f" or isinstance(entry, bool):
+                exact(name, entry)
+        if raw.dtype.kind in "bSUMmcV":  # no numbers, even where there are no entries
             raise TypeError(f"{name} must hold real numbers, got {values!r}")
     result: NDArray[np.float64] = raw.astype(np.float64)
     bad = ~np.isfinite(result)
     if at_least is not None:
         bad |= result < at_least
     if bad.any():
-        index = tuple(int(axis[0]) for axis in np.nonzero(bad))
+        index = tuple(int(place) for place in np.argwhere(bad)[0])
         where = f"{name}[{', '.join(map(str, index))}]" if index else name
         allowed = "finite" if at_least is None else f"finite and at least {at_least}"
         raise ValueError(f"{where} must be {allowed}, got {result[index]}")

@@ -96,7 +96,13 @@ TABLE: tuple[Entry, ...] = (
     ),
     Entry("surrogate_total", "E[T(B)]", "mean response time, surrogate", "s", "surrogate_total"),
     Entry("optimal_batch", "B^*", "real batch of least mean response", "requests", "optimal_batch"),
-    Entry("requests_in_system", r"Q_{\text{req}}", "mean number of requests", "requests", "requests_in_system"),
+    Entry(
+        "requests_in_system",
+        r"Q_{\text{req}}",
+        "mean number of requests",
+        "requests",
+        "requests_in_system",
+    ),
     Entry("response_time", r"T_{\text{lat}}", "mean response time", "s"),
     Entry("time", "t", "length of an interval", "s"),
     Entry(
@@ -157,7 +163,7 @@ def by_name(name: str) -> Entry:
 
 
 def symbols(names: str, **assumptions: Any) -> tuple[sympy.Symbol, ...]:
-    """SymPy symbols that print as the book writes them.
+    r"""SymPy symbols that print as the book writes them.
 
     Parameters
     ----------
@@ -179,7 +185,7 @@ def symbols(names: str, **assumptions: Any) -> tuple[sympy.Symbol, ...]:
     Examples
     --------
     >>> symbols("arrival_rate batch")
-    (\\lambda_{\\text{arr}}, B)
+    (\lambda_{\text{arr}}, B)
     """
     assumptions = assumptions or {"positive": True}
     return tuple(sympy.Symbol(by_name(name).latex, **assumptions) for name in names.split())

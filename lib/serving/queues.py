@@ -48,8 +48,9 @@ def departures(arrivals: ArrayLike, services: ArrayLike) -> NDArray[np.float64]:
             f"services must be one number or as many as arrivals, got shapes "
             f"{work.shape} and {times.shape}"
         )
-    if np.any(np.diff(times) < 0):
-        first = int(np.argmax(np.diff(times) < 0)) + 1
+    earlier = times[1:] < times[:-1]
+    if earlier.any():
+        first = int(np.argmax(earlier)) + 1
         raise ValueError(f"arrivals must not decrease, got {times[first]} at index {first}")
     with np.errstate(over="ignore", invalid="ignore"):
         before = np.concatenate([[0.0], np.cumsum(np.broadcast_to(work, times.shape))])

@@ -35,7 +35,7 @@ class EquationError(ValueError):
 
 
 def tokens(latex: str) -> list[str]:
-    """Split LaTeX into tokens, layout left out.
+    r"""Split LaTeX into tokens, layout left out.
 
     Parameters
     ----------
@@ -45,7 +45,7 @@ def tokens(latex: str) -> list[str]:
     Returns
     -------
     list of str
-        Commands, words in ``\\text``, numbers and single characters.
+        Commands, words in ``\text``, numbers and single characters.
     """
     return [token for token in TOKEN.findall(latex) if token not in LAYOUT]
 
@@ -57,7 +57,7 @@ SYMBOLS: list[tuple[list[str], notation.Entry]] = sorted(
 
 
 def sides(latex: str) -> list[sympy.Expr]:
-    """Read every side of an equation.
+    r"""Read every side of an equation.
 
     Parameters
     ----------
@@ -77,7 +77,7 @@ def sides(latex: str) -> list[sympy.Expr]:
 
     Examples
     --------
-    >>> sides(r"\\rho_{\\text{serv}} = \\lambda_{\\text{arr}} T_{\\text{svc}}(B) / B")
+    >>> sides(r"\rho_{\text{serv}} = \lambda_{\text{arr}} T_{\text{svc}}(B) / B")
     [arrival_rate*(batch*t_req + t_fixed)/batch, arrival_rate*(batch*t_req + t_fixed)/batch]
     """
     reader = _Reader(tokens(latex))
@@ -109,8 +109,7 @@ def check(made: Formula, latex: str) -> None:
     for number, side in enumerate(sides(latex), start=1):
         if not _same(made, side):
             raise EquationError(
-                f"side {number} of {latex!r} reads as {side}, "
-                f"but {made.name} is {made.expression}"
+                f"side {number} of {latex!r} reads as {side}, but {made.name} is {made.expression}"
             )
 
 

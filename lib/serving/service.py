@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from decimal import Decimal
+from fractions import Fraction
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from scipy import stats
 
 from . import errors, formulas
 from .errors import UnstableError
@@ -100,7 +101,18 @@ class LinearService:
 
     @property
     def max_rate(self) -> float:
-        """Limit of `rate` as batches grow, ``inf`` if ``t_req`` is 0 [requests/s]."""
+        """Limit of `rate` as batches grow, ``inf`` if ``t_req`` is 0.
+
+        Returns
+        -------
+        float
+            The limit [requests/s].
+
+        Raises
+        ------
+        ValueError
+            If ``t_req`` is so small that the limit is too large for float64.
+        """
         if self.t_req == 0:
             return math.inf
         return float(formulas.value(formulas.rate_limit, self.t_req))
@@ -153,8 +165,8 @@ class LinearService:
             raise UnstableError(
                 f"no batch size carries arrival_rate = {arrival_rate!r} at utilization = "
                 f"{utilization!r}: t_req = {self.t_req!r} alone takes "
-                f"{float(rate * t_req):.3g} of the server; arrival_rate must be below "
-                f"{float(target / t_req):.6g}"
+                f"{_short(rate * t_req)} of the server; arrival_rate must be below "
+                f"{_short(target / t_req)}"
             )
         if spare == 0:
             return 1
@@ -207,11 +219,20 @@ class LinearService:
             raise ValueError(f"batches must hold two different sizes or more, got {batches!r}")
         if measured.min() <= 0:
             raise ValueError(f"times must be greater than 0, got {measured.min()}")
-        return _fit(sizes, measured)
+        with np.errstate(all="ignore"):  # what leaves float64 is told as an error
+            return _fit(sizes, measured)
 
 
 class StandardErrors(NamedTuple):
-    """Standard errors of the two coefficients [s]."""
+    """Standard errors of the two coefficients.
+
+    Parameters
+    ----------
+    t_fixed : float
+        Standard error of the fixed time [s].
+    t_req : float
+        Standard error of the time per request [s].
+    """
 
     t_fixed: float
     t_req: float
@@ -236,24 +257,38 @@ class FittedService(LinearService):
 
 
 def _fit(sizes: NDArray[np.float64], measured: NDArray[np.float64]) -> FittedService:
-    scale = measured.max()  # squares of very small or large times would leave float64
-    line = stats.linregress(sizes, measured / scale)
-    t_fixed, t_req = (_nonnegative(x) for x in (line.intercept, line.slope))
-    if min(t_fixed, t_req) < 0:
+    width, height = sizes.max(), measured.max()  # squares of raw numbers might leave float64
+    x, y = sizes / width, measured / height
+    spread = x - x.mean()
+    slope = (spread @ y) / (spread @ spread)
+    t_fixed, added = _nonnegative(y.mean() - slope * x.mean()), _nonnegative(slope)
+    if min(t_fixed, added) < 0:
         raise ValueError(
-            f"the least-squares line has t_fixed = {line.intercept * scale:.4g} s and "
-            f"t_req = {line.slope * scale:.4g} s; neither can be negative: check the units, or fit "
-            f"a range of batches in which times grow along a line"
+            f"the least-squares line through times has t_fixed = {t_fixed * height:.4g} s and "
+            f"t_req = {added * height / width:.4g} s; neither can be negative: check the units, "
+            f"or fit a range of batches in which times grow along a line"
         )
-    enough = sizes.size > 2
-    return FittedService(
-        t_fixed * scale,
-        t_req * scale,
-        StandardErrors(float(line.intercept_stderr * scale), float(line.stderr * scale))
-        if enough
-        else None,
-        1 - (t_fixed + t_req * sizes) * scale / measured,
-    )
+    line = t_fixed + added * x
+    scales = np.array([height, height / width])
+    coefficients = np.array([t_fixed, added]) * scales
+    deviations = _standard_errors(x, y - line) * scales
+    residuals = (y - line) / y
+    if not np.all(np.isfinite([*coefficients, *deviations, *residuals])):
+        raise ValueError(f"times and batches must stay within float64 when fitted, got {measured}")
+    stderr = StandardErrors(*map(float, deviations)) if x.size > 2 else None
+    return FittedService(*map(float, coefficients), stderr, residuals)
+
+
+def _standard_errors(x: NDArray[np.float64], residuals: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Of intercept and slope; zero where no measurement is left to estimate them from."""
+    variance = residuals @ residuals / max(x.size - 2, 1)
+    slope = np.sqrt(variance / np.sum((x - x.mean()) ** 2))
+    return np.array([slope * np.sqrt(np.mean(x**2)), slope])
+
+
+def _short(number: Fraction) -> str:
+    """A number of any size to six digits."""
+    return f"{Decimal(number.numerator) / Decimal(number.denominator):.6g}"
 
 
 def _nonnegative(coefficient: float) -> float:

@@ -72,9 +72,7 @@ def domain(made: Formula) -> list[str]:
     names = {
         symbol: entry.latex for symbol, entry in zip(made.symbols, made.parameters, strict=True)
     }
-    return [
-        sympy.latex(condition.relation, symbol_names=names) for condition in made.conditions
-    ]
+    return [sympy.latex(condition.relation, symbol_names=names) for condition in made.conditions]
 
 
 def _table(header: Sequence[str], rows: Iterable[Sequence[str]]) -> Markdown:

@@ -6,7 +6,6 @@ fixed size come far more regularly, so the wait is an overestimate; chapter 5 sa
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
@@ -121,8 +120,8 @@ def optimum(arrival_rate: float, service: LinearService) -> int:
 
     Notes
     -----
-    The total is a convex function of the batch size, so that the best integer lies beside the
-    best real number; neighbours are compared in exact arithmetic. Source: chapter 5.
+    The total is a convex function of the batch size, so bisection finds where it turns;
+    neighbours are compared in exact arithmetic. Source: chapter 5.
 
     Examples
     --------
@@ -132,7 +131,6 @@ def optimum(arrival_rate: float, service: LinearService) -> int:
     _check(service)
     errors.number("arrival_rate", arrival_rate, above=0)
     least = service.min_batch(arrival_rate)
-    best = formulas.value(formulas.optimal_batch, arrival_rate, service.t_fixed, service.t_req)
     rate, t_fixed, t_req = (
         errors.exact(name, number)
         for name, number in (
@@ -145,8 +143,11 @@ def optimum(arrival_rate: float, service: LinearService) -> int:
     def total(batch: int) -> Fraction:
         return formulas.surrogate_total(rate, Fraction(batch), t_fixed, t_req)
 
-    floor = max(least, math.floor(best))
-    return min((floor, floor + 1), key=lambda batch: (total(batch), batch))
+    low, high = least, 2 * least  # the best real batch is at most twice the least stable one
+    while low < high:
+        middle = (low + high) // 2
+        low, high = (low, middle) if total(middle + 1) >= total(middle) else (middle + 1, high)
+    return low
 
 
 def _check(service: LinearService) -> None:

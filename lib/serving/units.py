@@ -31,7 +31,10 @@ UNITS: dict[str, Fraction] = {
 }
 """Units whose numbers differ from the SI number inside; any other word counts as 1."""
 
-NUMERAL = re.compile(r"(?<![\w.,])[-−]?\d{1,3}(?:,\d{3})+(?:\.\d+)?(?!\w)|(?<![\w.])[-−]?\d+(?:\.\d+)?(?!\w)")
+NUMERAL = re.compile(
+    r"(?<![\w.,])[-−]?\d{1,3}(?:,\d{3})+(?:\.\d+)?(?!\w)"
+    r"|(?<![\w.])[-−]?\d+(?:\.\d+)?(?!\w)"
+)
 """A number in prose: not part of a word such as P99, commas between thousands."""
 
 SIGNIFICANT = Context(prec=12, rounding=ROUND_HALF_UP)

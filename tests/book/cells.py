@@ -8,6 +8,7 @@ import re
 from collections.abc import Iterator
 
 from nbformat import NotebookNode
+
 from notebooks import called, calls, code_cells, tree
 
 MAX_LINES = 12

@@ -8,6 +8,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from functools import cache
 
 from nbformat import NotebookNode
+
 from notebooks import Block, Equation, Heading, Text, blocks, chapter_number, markdown_cells
 from serving import notation, reader
 from serving.formulas import REGISTRY

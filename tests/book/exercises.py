@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from nbformat import NotebookNode
+
 from notebooks import Directive, blocks, markdown_cells
 
 LEAST, MOST = 3, 6

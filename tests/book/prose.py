@@ -12,6 +12,7 @@ from pathlib import Path
 
 from bs4 import BeautifulSoup
 from nbformat import NotebookNode
+
 from notebooks import Block, Equation, Text, blocks, called, code_cells, markdown_cells, tree
 
 REVIEWED = Path(__file__).with_name("reviewed.toml")
@@ -112,7 +113,7 @@ def tabulated(cell: NotebookNode) -> Iterator[str]:
             if table.get("border", "0") == "0":  # by serving.book.table, not by pandas itself
                 headers = [th.get_text() for th in table.select("thead th")]
                 for row in table.select("tbody tr"):
-                    cells = [td.get_text().strip() for td in row.select("td")]
+                    cells = [cell.get_text().strip() for cell in row.select("th, td")]
                     for header, entry in zip(headers, cells, strict=True):
                         yield from _quotations(header, entry)
 

@@ -8,8 +8,10 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import cache
 
-import exercises
 from nbformat import NotebookNode
+from pybtex.database import parse_file
+
+import exercises
 from notebooks import (
     ROOT,
     Block,
@@ -27,7 +29,6 @@ from notebooks import (
     tree,
 )
 from prose import Segment, collect, pattern, segments, tabulated
-from pybtex.database import parse_file
 
 FIRST_SCREEN = 6
 """Something to operate or to see stands among so many first cells."""

@@ -6,6 +6,7 @@ from copy import deepcopy
 from typing import Any
 
 from nbformat import NotebookNode, v4
+
 from serving import LinearService, book
 
 NAME = "05-synthetic.ipynb"

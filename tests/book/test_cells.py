@@ -5,10 +5,11 @@ from __future__ import annotations
 from copy import deepcopy
 from pathlib import Path
 
-import cells
-import notebooks
 import pytest
 from nbformat import v4
+
+import cells
+import notebooks
 from synthetic import ALT, NAME, changed, chapter, clean, code, markdown, picture, stream, text
 
 

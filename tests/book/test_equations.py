@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import pytest
+
 import equations
 import notebooks
-import pytest
 from synthetic import NAME, chapter, clean, markdown, replaced
 
 FILES = [*notebooks.notebooks(), *notebooks.pages()]

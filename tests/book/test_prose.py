@@ -5,11 +5,13 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
-import notebooks
-import prose
 import pytest
 from nbformat import v4
-from synthetic import NAME, changed, clean, code, replaced, text
+
+import notebooks
+import prose
+from serving import book
+from synthetic import NAME, changed, clean, code, replaced, shown, text
 
 FILES = [*notebooks.notebooks(), *notebooks.pages()]
 
@@ -123,6 +125,11 @@ def test_a_table_gives_its_cells_with_unit_or_header() -> None:
         *("B = 8", "54.0 ms", "service = 54.0"),
         *("B = 16", "58.0 ms", "service = 58.0"),
     ]
+
+
+def test_names_that_head_the_rows_of_a_table_are_no_numbers() -> None:
+    table = book.table({"model": ["GPT-3", "77"], "wait (ms)": [0.007, 0.008]})
+    assert list(prose.tabulated(code("table", shown(table))))[:2] == ["7.0 ms", "wait = 7.0"]
 
 
 def test_a_table_that_changed_is_found_by_the_sentence_that_quotes_it() -> None:

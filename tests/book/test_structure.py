@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from pathlib import Path
 
-import notebooks
 import pytest
+
+import notebooks
 import structure
 from synthetic import NAME, changed, clean, code, exercise, markdown, replaced, text, without
 

@@ -14,8 +14,9 @@ from functools import cached_property
 from types import ModuleType
 from typing import Any
 
-import serving
 from numpydoc.docscrape import NumpyDocString
+
+import serving
 from serving import notation
 from serving.formulas import Formula
 

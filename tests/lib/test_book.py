@@ -62,7 +62,15 @@ def test_table_converts_rounds_and_names_what_is_missing():
     assert "<td>56.1</td>" in shown._repr_html_()
 
 
+def test_a_first_column_of_names_heads_the_rows():
+    shown = table({"server": ["one", "two"], "wait (ms)": [0.001, 0.002]})
+    assert shown.frame.index.tolist() == ["one", "two"]
+    assert "<th>one</th>" in shown._repr_html_() and "<th>server</th>" in shown._repr_html_()
+
+
 def test_tables_that_cannot_be_right():
+    with pytest.raises(ValueError, match="equal lengths"):
+        table({})
     with pytest.raises(ValueError, match="equal lengths"):
         table({"B": [1, 2], "C": [1]})
     with pytest.raises(ValueError, match="finite"):

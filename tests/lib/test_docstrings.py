@@ -8,8 +8,9 @@ from collections.abc import Callable
 from importlib import import_module
 from typing import Any, NamedTuple
 
-import docstrings
 import pytest
+
+import docstrings
 import serving
 from docstrings import Documented
 

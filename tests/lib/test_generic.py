@@ -12,7 +12,9 @@ from serving import _generic as g
 x, y = sympy.symbols("x y", real=True)
 
 
-@pytest.mark.parametrize(("f", "reference"), [(g.log, math.log), (g.exp, math.exp), (g.sqrt, math.sqrt)])
+@pytest.mark.parametrize(
+    ("f", "reference"), [(g.log, math.log), (g.exp, math.exp), (g.sqrt, math.sqrt)]
+)
 def test_one_argument(f, reference):
     assert f(2.5) == reference(2.5)
     assert f(Fraction(5, 2)) == reference(2.5)

@@ -2,9 +2,9 @@
 
 import json
 
-import mutate
 import pytest
 
+import mutate
 from serving import formulas, notation, sheet
 
 

@@ -1,0 +1,171 @@
+"""What is true of every result of the numeric functions, decided by exact arithmetic."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+
+from serving import LinearService, UnstableError, errors
+
+RELATIVE = Fraction(1, 10**9)
+"""Far above what float64 loses in a few operations, far below what a reader sees."""
+UNDERFLOW = Fraction(1, 10**300)
+"""Below it float64 has fewer digits or none."""
+
+
+def exact(value: Any) -> Fraction:
+    """Return the fraction that a number prints as."""
+    return errors.exact("value", value)
+
+
+def assert_near(value: Any, expected: Fraction, scale: Fraction = Fraction(0)) -> None:
+    """Check a float against the exact result."""
+    assert math.isfinite(value)
+    size = max(abs(expected), scale)
+    assert abs(Fraction(float(value)) - expected) <= RELATIVE * size + UNDERFLOW
+
+
+def each(batch: Any, *results: Any) -> list[tuple[Any, ...]]:
+    """Batch sizes beside results of the same shape."""
+    for result in results:
+        assert np.shape(result) == np.shape(batch)
+    if np.ndim(batch) == 0:
+        return [(batch, *results)]
+    return list(zip(batch, *results, strict=True))
+
+
+def parts(service: LinearService) -> tuple[Fraction, Fraction]:
+    """Return the two times of a service, exactly."""
+    return exact(service.t_fixed), exact(service.t_req)
+
+
+def made(service: LinearService, t_fixed: Any, t_req: Any) -> None:
+    """Check that a service keeps its times, and that its limit is right or named."""
+    assert (service.t_fixed, service.t_req) == (float(t_fixed), float(t_req))
+    try:
+        limit = service.max_rate
+    except ValueError as error:
+        assert "t_req" in str(error)
+        return
+    if service.t_req == 0:
+        assert limit == math.inf
+    else:
+        assert_near(limit, 1 / exact(service.t_req))
+
+
+def time(result: Any, self: LinearService, batch: Any) -> None:
+    """Check the time of each batch."""
+    t_fixed, t_req = parts(self)
+    for size, seconds in each(batch, result):
+        assert_near(seconds, t_fixed + t_req * exact(size))
+
+
+def rate(result: Any, self: LinearService, batch: Any) -> None:
+    """Check the rate at each batch."""
+    t_fixed, t_req = parts(self)
+    for size, value in each(batch, result):
+        assert_near(value, exact(size) / (t_fixed + t_req * exact(size)))
+
+
+def reaches(batch: int, arrival_rate: Any, service: LinearService, target: Any) -> bool:
+    """Whether a batch meets a target; at a target of one the queue must be stable."""
+    t_fixed, t_req = parts(service)
+    load = exact(arrival_rate) * (t_fixed + t_req * batch) / batch
+    return load < 1 if exact(target) == 1 else load <= exact(target)
+
+
+def min_batch(result: int, self: LinearService, arrival_rate: Any, utilization: Any = 1) -> None:
+    """Check that the batch is enough and that one less is not."""
+    assert isinstance(result, int) and result >= 1
+    assert reaches(result, arrival_rate, self, utilization)
+    assert result == 1 or not reaches(result - 1, arrival_rate, self, utilization)
+
+
+def fit(result: LinearService, batches: Any, times: Any) -> None:
+    """Check that the line is the one of least squares, and its residuals."""
+    sizes, measured = ([exact(x) for x in row] for row in (batches, times))
+    mean, middle = sum(sizes) / len(sizes), sum(measured) / len(sizes)
+    spread = sum((x - mean) ** 2 for x in sizes)
+    slope = sum((x - mean) * y for x, y in zip(sizes, measured, strict=True)) / spread
+    largest, worst = max(measured), max(sizes) / (max(sizes) - min(sizes))
+    for size, residual, y in zip(sizes, result.relative_residuals, measured, strict=True):
+        line = exact(result.t_fixed) + exact(result.t_req) * size
+        assert abs(line - (middle + slope * (size - mean))) <= RELATIVE * largest * worst
+        assert_near(residual, 1 - line / y, scale=max(1, line / y))
+    if result.stderr is not None:
+        assert all(math.isfinite(error) and error >= 0 for error in result.stderr)
+
+
+def response(result: Any, arrival_rate: Any, batch: Any, service: LinearService) -> None:
+    """Check each part, and that the parts add up."""
+    t_fixed, t_req = parts(service)
+    arriving = exact(arrival_rate)
+    fields = (result.wait, result.accumulation, result.service, result.total, result.utilization)
+    for size, wait, accumulation, seconds, total, load in each(batch, *fields):
+        busy = t_fixed + t_req * exact(size)
+        expected = arriving * busy / exact(size)
+        assert expected < 1 and load <= 1
+        room = max(1, expected / (1 - expected))  # near capacity a rounding of the load grows
+        assert_near(load, expected)
+        assert_near(seconds, busy)
+        assert_near(accumulation, (exact(size) - 1) / (2 * arriving))
+        assert_near(wait, busy * expected / (2 * (1 - expected)), scale=room * busy)
+        assert_near(total, sum(Fraction(float(x)) for x in (wait, accumulation, seconds)))
+
+
+def optimum(result: int, arrival_rate: Any, service: LinearService) -> None:
+    """Check that no neighbour is better, and that of two equal ones it is the smaller."""
+    assert isinstance(result, int) and reaches(result, arrival_rate, service, 1)
+    t_fixed, t_req = parts(service)
+    arriving = exact(arrival_rate)
+
+    def total(size: int) -> Fraction:
+        busy = t_fixed + t_req * size
+        load = arriving * busy / size
+        return busy * load / (2 * (1 - load)) + (Fraction(size) - 1) / (2 * arriving) + busy
+
+    assert total(result) <= total(result + 1)
+    if result > 1 and reaches(result - 1, arrival_rate, service, 1):
+        assert total(result) < total(result - 1)
+
+
+def departures(result: Any, arrivals: Any, services: Any) -> None:
+    """Check Lindley's recursion, and so that requests leave in order and after their service."""
+    lasting = [services] * len(arrivals) if np.ndim(services) == 0 else list(services)
+    assert result.shape == (len(arrivals),)
+    before = None
+    for arrival, service, departure in zip(arrivals, lasting, result, strict=True):
+        start = exact(arrival) if before is None else max(exact(arrival), before)
+        before = start + exact(service)
+        scale = max(abs(exact(arrival)), abs(before), sum(exact(x) for x in lasting))
+        assert_near(departure, before, scale)
+
+
+INVARIANTS: dict[str, Callable[..., None]] = {
+    "serving.service.LinearService": made,
+    "serving.service.LinearService.time": time,
+    "serving.service.LinearService.rate": rate,
+    "serving.service.LinearService.min_batch": min_batch,
+    "serving.service.LinearService.fit": fit,
+    "serving.surrogate.response": response,
+    "serving.surrogate.optimum": optimum,
+    "serving.queues.departures": departures,
+}
+"""Checks by the full name of the function; each gets the result and the arguments."""
+
+
+def unstable(error: UnstableError, arguments: dict[str, Any]) -> None:
+    """Check that what was called unstable is: no batch reaches the target, or not this one."""
+    service = arguments.get("service", arguments.get("self"))
+    target, rate = arguments.get("utilization", 1), arguments["arrival_rate"]
+    batches = np.atleast_1d(arguments.get("batch", [1, 10**6, 10**400])).tolist()
+    assert not all(reaches(exact_size(b), rate, service, target) for b in batches)
+
+
+def exact_size(batch: Any) -> Any:
+    """Return a batch size as an exact number, however large."""
+    return batch if isinstance(batch, int) else exact(batch)

@@ -1,0 +1,208 @@
+"""Numeric functions of the package, found by introspection, and arguments to try them with."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable, Iterator
+from decimal import Decimal
+from fractions import Fraction
+from itertools import product
+from typing import Any
+
+import numpy as np
+from hypothesis import strategies as st
+
+from docstrings import Documented, documented, is_numeric, parameters
+from serving import LinearService
+
+BELOW = {"formulas", "notation", "errors", "units"}
+"""Modules that the numeric ones stand on; `formulas` has tests of its own here."""
+FOR_CHAPTERS = {"book", "live", "plotting", "reader", "sheet"}
+"""Modules that show numbers and do not compute them."""
+
+EDGES = [0, 0.0, -0.0, 5e-324, 1e-300, 1e-16, 1e-9, 0.07, 0.5, 1, 1 + 2**-52, 3, 8, 100, 2**53 + 1]
+LARGE = [1e16, 1e100, 1e300, 1.7976931348623157e308, 10**20, 10**300, Fraction(10**30, 7)]
+
+WRONG: list[Any] = [None, "8", b"8", True, 2 + 0j, object(), {}, Decimal("NaN")]
+WRONG += [float("nan"), float("inf"), -float("inf"), np.float64("nan"), 10**400, -(10**400)]
+NEGATIVE: list[Any] = [-1, -1e-300, -1e308, Fraction(-1, 3)]
+WRONG_ARRAYS: list[Any] = [
+    *([8, 9, entry] for entry in (None, "8", True, 2 + 0j, object(), float("nan"), 10**400)),
+    *([[1, 2], [3]], ["8", "9", "10"], [True] * 3, np.array([True] * 3), {8: 1, 9: 2, 10: 3}),
+]
+
+
+def functions() -> dict[str, Documented]:
+    """Functions, methods and classes that take numbers and check them, by their full name."""
+    found = {}
+    for one in documented():
+        module = one.name.split(".")[1]
+        takes_numbers = any(is_numeric(kind) for _, kind, _ in one.rows("Parameters"))
+        holds_results = inspect.isclass(one.thing) and not hasattr(one.thing, "__post_init__")
+        if module not in BELOW | FOR_CHAPTERS and takes_numbers and not holds_results:
+            found[one.name] = one
+    return found
+
+
+def arguments(one: Documented) -> list[str]:
+    """Names of the arguments of a function, `self` among them."""
+    method = inspect.isfunction(one.thing) and "self" in inspect.signature(one.thing).parameters
+    return ["self"] * method + parameters(one)
+
+
+def call(one: Documented) -> Callable[..., Any]:
+    """Return what to call; class methods are bound to their class."""
+    if isinstance(one.thing, classmethod):
+        return one.thing.__get__(None, LinearService)
+    return one.thing
+
+
+decimals = st.builds(lambda digits, power: float(f"{digits}e{power}"), st.integers(1, 999),
+                     st.integers(-8, 4))  # fmt: skip
+numbers = st.one_of(
+    decimals,
+    st.sampled_from([*EDGES, *LARGE]),
+    st.integers(0, 10**6),
+    st.floats(min_value=0, allow_nan=False, allow_infinity=False),
+)
+sizes = st.one_of(st.integers(1, 500), decimals.map(lambda x: 1 + x), numbers)
+positive = st.one_of(decimals, numbers).filter(bool)
+shares = st.one_of(st.sampled_from([0.7, 0.75, 0.8, 1, 1.0]), st.floats(0, 1), numbers)
+services = st.builds(
+    lambda t_fixed, t_req: LinearService(t_fixed, t_req if t_fixed or t_req else 1),
+    st.one_of(decimals, numbers),
+    st.one_of(decimals.map(lambda x: x / 1000), numbers),
+)
+
+
+def lists(entries: st.SearchStrategy[Any], least: int = 0) -> st.SearchStrategy[list[Any]]:
+    """Short lists."""
+    return st.lists(entries, min_size=least, max_size=12)
+
+
+STRATEGIES: dict[str, st.SearchStrategy[Any]] = {
+    "self": services,
+    "service": services,
+    "t_fixed": numbers,
+    "t_req": numbers,
+    "arrival_rate": numbers,
+    "utilization": shares,
+    "batch": st.one_of(sizes, lists(sizes), lists(sizes).map(np.array)),
+    "batches": lists(st.one_of(st.integers(1, 64), sizes), least=1),
+    "times": lists(numbers, least=1),
+    "arrivals": lists(st.one_of(numbers, st.integers(-100, 100))).map(sorted),
+    "services": st.one_of(numbers, lists(numbers)),
+}
+"""Arguments by name, from ordinary to extreme; most are valid."""
+
+
+@st.composite
+def near_capacity(draw: st.DrawFn, **others: st.SearchStrategy[Any]) -> dict[str, Any]:
+    """Draw a service with traffic around what it bears at a batch of 64."""
+    service = draw(services)
+    share = draw(st.sampled_from([0.1, 0.5, 0.75, 0.9, 0.999, 1, 1.001, 1 + 1e-15]))
+    rate = min(share * 64 / (service.t_fixed + service.t_req * 64), 1e308)
+    drawn = {name: draw(strategy) for name, strategy in others.items()}
+    return {"service": service, "arrival_rate": float(f"{rate:.6g}"), **drawn}
+
+
+@st.composite
+def measured(draw: st.DrawFn) -> dict[str, Any]:
+    """Draw batches and times that scatter about a line, or do not."""
+    batches = draw(st.lists(positive.map(lambda x: x + 1), min_size=2, max_size=9, unique=True))
+    if draw(st.booleans()):
+        return {"batches": batches, "times": [draw(positive) for _ in batches]}
+    t_fixed, t_req = draw(decimals), draw(decimals)
+    scatter = [draw(st.floats(0.9, 1.1)) for _ in batches]
+    times = [(t_fixed + t_req * b) * s for b, s in zip(batches, scatter, strict=True)]
+    return {"batches": batches, "times": times}
+
+
+@st.composite
+def served(draw: st.DrawFn) -> dict[str, Any]:
+    """Draw arrivals and as many service times."""
+    rows = draw(lists(st.tuples(numbers, st.one_of(decimals, numbers))))
+    return {"arrivals": sorted(row[0] for row in rows), "services": [row[1] for row in rows]}
+
+
+def renamed(strategy: st.SearchStrategy[dict[str, Any]]) -> st.SearchStrategy[dict[str, Any]]:
+    """Hand the service to a method as its object."""
+    return strategy.map(lambda drawn: {"self": drawn.pop("service"), **drawn})
+
+
+TOGETHER: dict[str, st.SearchStrategy[dict[str, Any]]] = {
+    "serving.service.LinearService.fit": measured(),
+    "serving.service.LinearService.min_batch": renamed(near_capacity(utilization=shares)),
+    "serving.surrogate.optimum": near_capacity(),
+    "serving.surrogate.response": near_capacity(
+        batch=st.one_of(st.integers(64, 99), st.just(64), st.just([64, 128.5, 1000]))
+    ),
+    "serving.queues.departures": served(),
+}
+"""Arguments that go together, for functions that refuse most others."""
+
+
+def drawn(one: Documented) -> st.SearchStrategy[dict[str, Any]]:
+    """Arguments of a function: as they come, or such that go together."""
+    apart = st.fixed_dictionaries({name: STRATEGIES[name] for name in arguments(one)})
+    return st.one_of(apart, TOGETHER.get(one.name, apart))
+
+
+TYPICAL: dict[str, Any] = {
+    "self": LinearService(0.050, 0.0005),
+    "service": LinearService(0.050, 0.0005),
+    "t_fixed": 0.050,
+    "t_req": 0.0005,
+    "arrival_rate": 100,
+    "utilization": 0.75,
+    "batch": 16,
+    "batches": [1, 8, 32],
+    "times": [0.0505, 0.054, 0.066],
+    "arrivals": [0.0, 1.0, 5.0],
+    "services": [1.0, 2.0, 3.0],
+}
+"""One right argument of each name."""
+
+EXTREME = [0, 1e-300, 1e-160, 1, 1e160, 1.7976931348623157e308]
+"""Numbers whose products, quotients and squares leave float64."""
+
+
+def rows(*entries: float) -> list[list[float]]:
+    """All rows of three of these numbers."""
+    return [list(row) for row in product(entries, repeat=3)]
+
+
+EXTREMES: dict[str, list[Any]] = {
+    "service": [LinearService(x, y) for x, y in product(EXTREME, repeat=2) if x or y],
+    "t_fixed": EXTREME,
+    "t_req": EXTREME,
+    "arrival_rate": EXTREME,
+    "utilization": [5e-324, 1e-9, 0.5, 1 - 1e-16, 1],
+    "batch": [*EXTREME[3:], *([1, x] for x in EXTREME[3:])],
+    "batches": rows(1, 64, 1e160),
+    "times": rows(1e-300, 1, 1.7976931348623157e308),
+    "arrivals": [row for row in rows(-1.7976931348623157e308, 0, 1e308) if row == sorted(row)],
+    "services": [0, 1e308, *rows(0, 1, 1e308)],
+}
+"""Arguments of which every combination is tried."""
+EXTREMES["self"] = EXTREMES["service"]
+
+
+def combinations(names: list[str]) -> Iterator[dict[str, Any]]:
+    """Every combination of extreme arguments."""
+    for values in product(*(EXTREMES[name] for name in names)):
+        yield dict(zip(names, values, strict=True))
+
+
+SIGNED = {"arrivals"}
+"""Numbers that may be negative."""
+OBJECTS = {"self", "service"}
+"""Arguments that are no numbers."""
+
+
+def wrong(name: str, kind: str) -> list[Any]:
+    """Values that an argument of a name and documented type must refuse."""
+    negative = [] if name in SIGNED else NEGATIVE
+    if "array" in kind:
+        return [*WRONG, *WRONG_ARRAYS, *([value] * 3 for value in negative)]
+    return [*WRONG, *negative]
