@@ -22,12 +22,10 @@ def remove_launcher(app: Sphinx, config: Config) -> None:
     styles[:] = [style for style in styles if style[0] != "sphinx-thebe.css"]
 
 
-def adjust_theme(app: Sphinx, config: Config) -> None:
-    """Leave one search field, and ask for no excerpts of pages that lie on a disk."""
+def keep_one_search_field(app: Sphinx, config: Config) -> None:
+    """Leave out the header's search field: the side bar has one."""
     # Options set in _config.yml would replace those that Jupyter Book computes.
     config.html_theme_options["navbar_persistent"] = []
-    on_disk = 'if (location.protocol === "file:") '
-    app.add_js_file(None, body=on_disk + "DOCUMENTATION_OPTIONS.SHOW_SEARCH_SUMMARY = false;")
 
 
 def copy_mathjax(app: Sphinx, error: Exception | None) -> None:
@@ -49,7 +47,7 @@ def setup(app: Sphinx) -> dict[str, object]:
     """Register with Sphinx; a change of this file makes every page anew."""
     app.config.mathjax_path = "mathjax/tex-chtml.js"
     app.connect("config-inited", remove_launcher)
-    app.connect("config-inited", adjust_theme)
+    app.connect("config-inited", keep_one_search_field)
     app.connect("build-finished", copy_mathjax)
     return {
         "env_version": hashlib.sha256(Path(__file__).read_bytes()).hexdigest(),

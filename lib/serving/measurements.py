@@ -29,6 +29,8 @@ class BatchTimes:
         Its key in the bibliography.
     setting : str
         Model, precision, hardware, lengths, as published.
+    input_tokens, output_tokens : int
+        Tokens each request reads and writes; 0 where requests are not text [tokens].
     """
 
     name: str
@@ -37,6 +39,8 @@ class BatchTimes:
     source: str
     citation: str
     setting: str
+    input_tokens: int
+    output_tokens: int
 
 
 @cache
@@ -50,6 +54,8 @@ def _tables() -> dict[str, BatchTimes]:
             row["source"],
             row["citation"],
             row["setting"],
+            row["input_tokens"],
+            row["output_tokens"],
         )
         for name, row in tomllib.loads(text).items()
     }

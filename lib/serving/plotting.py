@@ -23,7 +23,7 @@ COLORS: dict[str, str] = {
 """One colour a quantity, all over the book (after Okabe and Ito, safe for colour-blind eyes)."""
 
 STYLE: dict[str, Any] = {
-    "figure.figsize": (7.0, 3.8),
+    "figure.figsize": (6.4, 3.6),
     "figure.facecolor": "none",
     "figure.constrained_layout.use": True,
     "axes.facecolor": "none",
@@ -43,7 +43,7 @@ STYLE: dict[str, Any] = {
     "axes.prop_cycle": mpl.cycler(color=list(COLORS.values())),
     "lines.linewidth": 2,
     "legend.frameon": False,
-    "font.size": 10,
+    "font.size": 11,
     "font.family": "DejaVu Sans",
     "svg.fonttype": "path",
     "svg.hashsalt": "serving",
