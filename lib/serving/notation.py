@@ -127,6 +127,7 @@ LOCAL: dict[str, str] = {
     r"j": "place of a request in its batch",
     r"n": "count",
     r"r": "load that remains at any batch size: arrival rate times t_req",
+    r"\delta": "room that is left: target less load",
     r"c": "number of servers",
     r"K": "places in the system",
     r"E[T]": "mean response time",
