@@ -125,7 +125,7 @@ LOCAL: dict[str, str] = {
     r"s": "a time already waited",
     r"i": "index of a request",
     r"j": "place of a request in its batch",
-    r"n": "count",
+    r"n": "count; in chapter 5 the excess of a batch over the bound",
     r"r": "load that remains at any batch size: arrival rate times t_req",
     r"\delta": "room that is left: target less load",
     r"c": "number of servers",
@@ -134,7 +134,7 @@ LOCAL: dict[str, str] = {
     r"W": "waiting time",
     r"T": "response time, or the length of an observation",
     r"P": "probability",
-    r"d": "differential",
+    r"d": "differential; in chapter 2 the width of a model",
 }
 """Letters that only derivations use, by the LaTeX that stands in the text."""
 

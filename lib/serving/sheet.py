@@ -13,7 +13,7 @@ from .formulas import REGISTRY
 
 
 def formulas(chapter_files: dict[int, str]) -> Markdown:
-    """Every formula of the book: symbol, equation, unit, domain, source, chapter.
+    """Every formula of the book: name, equation, unit, domain, source, chapter.
 
     Parameters
     ----------
@@ -23,20 +23,19 @@ def formulas(chapter_files: dict[int, str]) -> Markdown:
     Returns
     -------
     Markdown
-        A table.
+        A block for each formula.
     """
-    header = ("formula", "equation", "unit", "holds for", "found in")
-    rows = (
-        (
-            f"`{made.name}`",
-            f"${made.result.latex} = {made.latex}$",
-            made.result.unit,
-            ", ".join(f"${condition}$" for condition in domain(made)),
-            f"[chapter {made.chapter}]({chapter_files[made.chapter]}); {made.source}",
-        )
-        for made in REGISTRY.values()
+    return Markdown("\n\n".join(_block(made, chapter_files) for made in REGISTRY.values()))
+
+
+def _block(made: Formula, chapter_files: dict[int, str]) -> str:
+    where = ", ".join(f"${condition}$" for condition in domain(made))
+    return (
+        f"**`{made.name}`**, {made.result.meaning} [{made.result.unit}]: "
+        f"[chapter {made.chapter}]({chapter_files[made.chapter]})\n\n"
+        f"$$\n{made.result.latex} = {made.latex}\n$$\n\n"
+        f"holds for {where}. Source: {made.source}."
     )
-    return _table(header, rows)
 
 
 def symbols() -> Markdown:

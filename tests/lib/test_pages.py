@@ -26,9 +26,10 @@ def test_symbols_that_stand_for_a_formula_have_one():
 def test_the_sheet_has_every_formula_with_its_domain():
     text = sheet.formulas({n: f"{n:02}.ipynb" for n in range(1, 23)}).data
     for made in formulas.REGISTRY.values():
-        [row] = [line for line in text.splitlines() if line.startswith(f"| `{made.name}`")]
-        assert made.latex in row and made.source in row and f"chapter {made.chapter}]" in row
-        assert all(condition in row for condition in sheet.domain(made))
+        [block] = [part for part in text.split("**`") if part.startswith(f"{made.name}`**")]
+        assert made.latex in block and made.source in block
+        assert f"chapter {made.chapter}]" in block and f"[{made.result.unit}]" in block
+        assert all(condition in block for condition in sheet.domain(made))
     assert r"B \geq 1" in text
 
 
