@@ -3,7 +3,7 @@
 Times are in seconds, rates in requests a second, sizes in bytes.
 """
 
-from . import errors, formulas, measurements, notation, queues, service, surrogate
+from . import errors, formulas, measurements, notation, queues, service, surrogate, window
 from .errors import UnstableError
 from .service import LinearService
 
@@ -17,4 +17,5 @@ __all__ = [
     "queues",
     "service",
     "surrogate",
+    "window",
 ]

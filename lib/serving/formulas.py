@@ -113,6 +113,39 @@ def weight_read_time(n_parameters: Any, element_bytes: Any, devices: Any, bandwi
 
 
 @formula(
+    domain=lambda arrival_rate, mean_window: (arrival_rate >= 0, mean_window >= 0),
+    latex=r"1 + \lambda_{\text{arr}} E[T_{\text{win}}]",
+    source="here, by Wald's identity",
+    chapter=3,
+)
+def mean_batch(arrival_rate: Any, mean_window: Any) -> Any:
+    """Mean size of the batch that a window forms, from how long it is open."""
+    return 1 + arrival_rate * mean_window
+
+
+@formula(
+    domain=lambda arrival_rate, max_batch: (arrival_rate > 0, max_batch >= 1),
+    latex=r"\frac{B_{\max} - 1}{\lambda_{\text{arr}}}",
+    source="Erlang 1909; Kingman 1993, ch. 4",
+    chapter=3,
+)
+def fill_time(arrival_rate: Any, max_batch: Any) -> Any:
+    """Mean time from the first request of a batch to the one that fills it."""
+    return (max_batch - 1) / arrival_rate
+
+
+@formula(
+    domain=lambda max_wait, batch: (max_wait >= 0, batch >= 1),
+    latex=r"\frac{T_{\max}}{2} \left(1 + \frac{1}{B}\right)",
+    source="Reddi et al., Inference Foundations, section on response time",
+    chapter=3,
+)
+def timeout_delay(max_wait: Any, batch: Any) -> Any:
+    """Mean delay of a request in a batch of a given size that closed by timeout."""
+    return max_wait / 2 * (1 + 1 / batch)
+
+
+@formula(
     domain=lambda arrival_rate, batch, t_fixed, t_req: (
         arrival_rate >= 0,
         batch >= 1,

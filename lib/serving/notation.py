@@ -54,6 +54,18 @@ TABLE: tuple[Entry, ...] = (
         "s",
         "weight_read_time",
     ),
+    Entry("max_batch", r"B_{\max}", "batch size at which a window closes", "requests"),
+    Entry("max_wait", r"T_{\max}", "time after which a window closes in any case", "s"),
+    Entry("mean_window", r"E[T_{\text{win}}]", "mean time for which a window is open", "s"),
+    Entry("mean_batch", "E[B]", "mean size of a window's batch", "requests", "mean_batch"),
+    Entry("fill_time", r"E[\tau_k]", "mean time until a batch is full", "s", "fill_time"),
+    Entry(
+        "timeout_delay",
+        r"E[T_{\text{batch}} \mid B, \text{timeout}]",
+        "mean delay in a timed-out batch",
+        "s",
+        "timeout_delay",
+    ),
     Entry(
         "utilization",
         r"\rho_{\text{serv}}",
@@ -116,7 +128,7 @@ TABLE: tuple[Entry, ...] = (
 """Symbols that stand in formulas."""
 
 LOCAL: dict[str, str] = {
-    r"N": "number in the system",
+    r"N": "number in the system; arrivals after the first while a window may be open",
     r"A_i": "arrival of request i",
     r"D_i": "departure of request i",
     r"W_i": "time request i spends in the system",
@@ -126,6 +138,10 @@ LOCAL: dict[str, str] = {
     r"i": "index of a request",
     r"j": "place of a request in its batch",
     r"n": "count; in chapter 5 the excess of a batch over the bound",
+    r"k": "requests that a batch still lacks when its first one has come",
+    r"m": "mean number of arrivals in a given time",
+    r"T_{\text{win}}": "time for which a window is open",
+    r"T_{\text{batch}}": "delay of a request until its window closes",
     r"r": "load that remains at any batch size: arrival rate times t_req",
     r"\delta": "room that is left: target less load",
     r"c": "number of servers",

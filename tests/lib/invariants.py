@@ -7,12 +7,14 @@ from collections.abc import Callable
 from fractions import Fraction
 from typing import Any
 
+import mpmath
 import numpy as np
 
 from serving import LinearService, UnstableError, errors
 
 RELATIVE = Fraction(1, 10**9)
 """Far above what float64 loses in a few operations, far below what a reader sees."""
+RELATIVE_FLOAT = 1e-9
 UNDERFLOW = Fraction(1, 10**300)
 """Below it float64 has fewer digits or none."""
 
@@ -145,6 +147,37 @@ def departures(result: Any, arrivals: Any, services: Any) -> None:
         assert_near(departure, before, scale)
 
 
+def window(result: Any, arrival_rate: Any, max_batch: Any, max_wait: Any) -> None:
+    """Check the bounds of every window, and the sums of the definition where they are short."""
+    rate, size = exact(arrival_rate), int(exact(max_batch))
+    endless = max_wait == math.inf
+    wait = exact(1.7976931348623157e308) * size / min(rate, 1) if endless else exact(max_wait)
+    most, longest = min(Fraction(size), 1 + rate * wait), min(wait, (size - 1) / rate)
+    assert 1 <= result.mean_size and 0 <= result.full <= 1
+    assert exact(result.mean_size) <= most * (1 + RELATIVE)
+    for seconds in (result.mean_delay, result.mean_length):
+        assert 0 <= exact(seconds) <= longest * (1 + RELATIVE) + UNDERFLOW
+    assert_near(result.mean_size, 1 + rate * exact(result.mean_length))
+    if rate * wait > 1000 or size > 300:
+        return
+    mean = mpmath.mpf(rate.numerator) * wait.numerator / rate.denominator / wait.denominator
+    with mpmath.workdps(60):
+        law = [mpmath.exp(-mean) * mean**n / mpmath.factorial(n) for n in range(size + 1)]
+        law, over = law[: size - 1], 1 - mpmath.fsum(law[:size])
+        full = 1 - mpmath.fsum(law)
+        requests = mpmath.fsum((n + 1) * p for n, p in enumerate(law)) + size * full
+        # delays of a request, in the time in which one arrives
+        timed_out = mean / 2 * mpmath.fsum((n + 2) * p for n, p in enumerate(law))
+        delays = (size * (size - 1) / mpmath.mpf(2) * over + timed_out) / requests
+        for value, expected in [(result.mean_size, requests), (result.full, full)]:
+            assert abs(value - expected) <= RELATIVE_FLOAT * expected + 1e-50
+        product = mpmath.mpf(result.mean_delay) * rate.numerator / rate.denominator
+        assert abs(product - delays) <= RELATIVE_FLOAT * delays + 1e-50
+    if result.full > 0:
+        assert 0 <= result.full_delay <= float(longest / 2) * (1 + 1e-9) + 1e-300
+    np.testing.assert_allclose(result.sizes, [*map(float, law), float(full)], 1e-9, 1e-50)
+
+
 INVARIANTS: dict[str, Callable[..., None]] = {
     "serving.service.LinearService": made,
     "serving.service.LinearService.time": time,
@@ -154,6 +187,7 @@ INVARIANTS: dict[str, Callable[..., None]] = {
     "serving.surrogate.response": response,
     "serving.surrogate.optimum": optimum,
     "serving.queues.departures": departures,
+    "serving.window.form": window,
 }
 """Checks by the full name of the function; each gets the result and the arguments."""
 

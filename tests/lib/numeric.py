@@ -92,6 +92,8 @@ STRATEGIES: dict[str, st.SearchStrategy[Any]] = {
     "times": lists(numbers, least=1),
     "arrivals": lists(st.one_of(numbers, st.integers(-100, 100))).map(sorted),
     "services": st.one_of(numbers, lists(numbers)),
+    "max_batch": st.one_of(st.integers(1, 300), numbers),
+    "max_wait": st.one_of(st.just(float("inf")), numbers),
 }
 """Arguments by name, from ordinary to extreme; most are valid."""
 
@@ -125,6 +127,14 @@ def served(draw: st.DrawFn) -> dict[str, Any]:
     return {"arrivals": sorted(row[0] for row in rows), "services": [row[1] for row in rows]}
 
 
+@st.composite
+def filling(draw: st.DrawFn) -> dict[str, Any]:
+    """Draw a window in which a batch may fill or time out."""
+    size, rate = draw(st.integers(1, 300)), draw(decimals)
+    share = draw(st.sampled_from([0.01, 0.3, 0.9, 1, 1.1, 2, 10]))
+    return {"arrival_rate": rate, "max_batch": size, "max_wait": share * size / rate}
+
+
 def renamed(strategy: st.SearchStrategy[dict[str, Any]]) -> st.SearchStrategy[dict[str, Any]]:
     """Hand the service to a method as its object."""
     return strategy.map(lambda drawn: {"self": drawn.pop("service"), **drawn})
@@ -138,6 +148,7 @@ TOGETHER: dict[str, st.SearchStrategy[dict[str, Any]]] = {
         batch=st.one_of(st.integers(64, 99), st.just(64), st.just([64, 128.5, 1000]))
     ),
     "serving.queues.departures": served(),
+    "serving.window.form": filling(),
 }
 """Arguments that go together, for functions that refuse most others."""
 
@@ -160,6 +171,8 @@ TYPICAL: dict[str, Any] = {
     "times": [0.0505, 0.054, 0.066],
     "arrivals": [0.0, 1.0, 5.0],
     "services": [1.0, 2.0, 3.0],
+    "max_batch": 8,
+    "max_wait": 0.050,
 }
 """One right argument of each name."""
 
@@ -183,6 +196,8 @@ EXTREMES: dict[str, list[Any]] = {
     "times": rows(1e-300, 1, 1.7976931348623157e308),
     "arrivals": [row for row in rows(-1.7976931348623157e308, 0, 1e308) if row == sorted(row)],
     "services": [0, 1e308, *rows(0, 1, 1e308)],
+    "max_batch": [1, 2, 8, 10**9, 10**16, 1e160, 1e300, 1.7976931348623157e308],
+    "max_wait": [*EXTREME, 1e9, float("inf")],
 }
 """Arguments of which every combination is tried."""
 EXTREMES["self"] = EXTREMES["service"]
@@ -196,6 +211,8 @@ def combinations(names: list[str]) -> Iterator[dict[str, Any]]:
 
 SIGNED = {"arrivals"}
 """Numbers that may be negative."""
+ENDLESS = {"max_wait"}
+"""Numbers that may be infinite."""
 OBJECTS = {"self", "service"}
 """Arguments that are no numbers."""
 
@@ -205,4 +222,5 @@ def wrong(name: str, kind: str) -> list[Any]:
     negative = [] if name in SIGNED else NEGATIVE
     if "array" in kind:
         return [*WRONG, *WRONG_ARRAYS, *([value] * 3 for value in negative)]
-    return [*WRONG, *negative]
+    finite = [x for x in WRONG if not (name in ENDLESS and isinstance(x, float) and x > 1)]
+    return [*finite, *negative]
