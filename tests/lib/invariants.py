@@ -178,6 +178,30 @@ def window(result: Any, arrival_rate: Any, max_batch: Any, max_wait: Any) -> Non
     np.testing.assert_allclose(result.sizes, [*map(float, law), float(full)], 1e-9, 1e-50)
 
 
+def long_run(result: Any, arriving: Fraction, mean: Fraction, wait: Fraction) -> None:
+    """Check the means of a queue: Little's law, and who is in service by the load."""
+    assert_near(result.utilization, arriving * mean)
+    assert_near(result.mean_wait, wait)
+    assert_near(result.mean_response, wait + mean)
+    assert_near(result.mean_waiting, arriving * wait)
+    assert_near(result.mean_number, arriving * (wait + mean))
+
+
+def mm1(result: Any, arrival_rate: Any, service_rate: Any) -> None:
+    """Check a queue whose number is geometric: a wait of one service for each one found."""
+    arriving, served = exact(arrival_rate), exact(service_rate)
+    assert arriving < served
+    found = 1 / (1 - arriving / served) - 1
+    long_run(result, arriving, 1 / served, found / served)
+
+
+def mg1(result: Any, arrival_rate: Any, service_mean: Any, service_second_moment: Any) -> None:
+    """Check the balance that the wait obeys: the work found in service and in the queue."""
+    arriving, mean, second = map(exact, (arrival_rate, service_mean, service_second_moment))
+    assert arriving * mean < 1 and second >= mean**2 * (1 - RELATIVE)
+    long_run(result, arriving, mean, arriving * second / 2 / (1 - arriving * mean))
+
+
 INVARIANTS: dict[str, Callable[..., None]] = {
     "serving.service.LinearService": made,
     "serving.service.LinearService.time": time,
@@ -188,12 +212,20 @@ INVARIANTS: dict[str, Callable[..., None]] = {
     "serving.surrogate.optimum": optimum,
     "serving.queues.departures": departures,
     "serving.window.form": window,
+    "serving.queues.mm1": mm1,
+    "serving.queues.mg1": mg1,
 }
 """Checks by the full name of the function; each gets the result and the arguments."""
 
 
 def unstable(error: UnstableError, arguments: dict[str, Any]) -> None:
     """Check that what was called unstable is: no batch reaches the target, or not this one."""
+    if "service_rate" in arguments:
+        assert exact(arguments["arrival_rate"]) >= exact(arguments["service_rate"])
+        return
+    if "service_mean" in arguments:
+        assert exact(arguments["arrival_rate"]) * exact(arguments["service_mean"]) >= 1
+        return
     service = arguments.get("service", arguments.get("self"))
     target, rate = arguments.get("utilization", 1), arguments["arrival_rate"]
     batches = np.atleast_1d(arguments.get("batch", [1, 10**6, 10**400])).tolist()

@@ -94,6 +94,9 @@ STRATEGIES: dict[str, st.SearchStrategy[Any]] = {
     "services": st.one_of(numbers, lists(numbers)),
     "max_batch": st.one_of(st.integers(1, 300), numbers),
     "max_wait": st.one_of(st.just(float("inf")), numbers),
+    "service_rate": positive,
+    "service_mean": numbers,
+    "service_second_moment": numbers,
 }
 """Arguments by name, from ordinary to extreme; most are valid."""
 
@@ -135,6 +138,31 @@ def filling(draw: st.DrawFn) -> dict[str, Any]:
     return {"arrival_rate": rate, "max_batch": size, "max_wait": share * size / rate}
 
 
+RATES = [0, 0.1, 0.5, 0.9, 0.999, 1 - 1e-15, 1, 1 + 1e-15, 2]
+"""Arrival rates over the service rate, around capacity."""
+
+
+@st.composite
+def single(draw: st.DrawFn) -> dict[str, Any]:
+    """Draw a service rate with arrivals around it."""
+    service_rate = draw(positive)
+    arrival_rate = min(draw(st.sampled_from(RATES)) * service_rate, 1e308)
+    return {"arrival_rate": arrival_rate, "service_rate": service_rate}
+
+
+@st.composite
+def general(draw: st.DrawFn) -> dict[str, Any]:
+    """Draw a service time of any variability with arrivals around its capacity."""
+    mean = draw(st.one_of(decimals, st.floats(1e-100, 1e100)))
+    second = mean**2 * (1 + draw(st.sampled_from([0, 1e-16, 0.25, 1, 16, 1e6])))
+    arrival_rate = draw(st.sampled_from(RATES)) / mean
+    return {
+        "arrival_rate": arrival_rate,
+        "service_mean": mean,
+        "service_second_moment": second,
+    }
+
+
 def renamed(strategy: st.SearchStrategy[dict[str, Any]]) -> st.SearchStrategy[dict[str, Any]]:
     """Hand the service to a method as its object."""
     return strategy.map(lambda drawn: {"self": drawn.pop("service"), **drawn})
@@ -149,6 +177,8 @@ TOGETHER: dict[str, st.SearchStrategy[dict[str, Any]]] = {
     ),
     "serving.queues.departures": served(),
     "serving.window.form": filling(),
+    "serving.queues.mm1": single(),
+    "serving.queues.mg1": general(),
 }
 """Arguments that go together, for functions that refuse most others."""
 
@@ -173,6 +203,9 @@ TYPICAL: dict[str, Any] = {
     "services": [1.0, 2.0, 3.0],
     "max_batch": 8,
     "max_wait": 0.050,
+    "service_rate": 125,
+    "service_mean": 0.008,
+    "service_second_moment": 0.0001,
 }
 """One right argument of each name."""
 
@@ -198,6 +231,9 @@ EXTREMES: dict[str, list[Any]] = {
     "services": [0, 1e308, *rows(0, 1, 1e308)],
     "max_batch": [1, 2, 8, 10**9, 10**16, 1e160, 1e300, 1.7976931348623157e308],
     "max_wait": [*EXTREME, 1e9, float("inf")],
+    "service_rate": EXTREME,
+    "service_mean": [*EXTREME, 1e-308],
+    "service_second_moment": EXTREME,
 }
 """Arguments of which every combination is tried."""
 EXTREMES["self"] = EXTREMES["service"]

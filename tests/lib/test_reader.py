@@ -42,7 +42,7 @@ def test_arithmetic(latex, expected):
 @pytest.mark.parametrize(
     "latex",
     [
-        r"\mu B", r"T_{\text{foo}}", r"B_{\text{max}}", r"x + 1", r"B +", r"\frac{1}{B", "(B",
+        r"\nu B", r"T_{\text{foo}}", r"B_{\text{max}}", r"x + 1", r"B +", r"\frac{1}{B", "(B",
         r"\min(B)", r"B )", r"\sum_n B", "", r"B = ", r"\text{arr}", r"1 < 2",
     ],
 )  # fmt: skip
