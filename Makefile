@@ -22,6 +22,8 @@ ifneq ($(shell head -n 1 .venv/.ready 2>/dev/null),$(CURDIR))
 .venv/.ready: moved
 endif
 
+BUILD := .venv/bin/jupyter-book build -W -n --keep-going .
+
 .DEFAULT_GOAL := book
 .DELETE_ON_ERROR:
 .PHONY: book environment test lint lab serve run mutate bench lock clean distclean help moved
@@ -31,12 +33,14 @@ book: _build/.book ## build the book (the default)
 	@echo "  $(CURDIR)/_build/html/index.html"
 
 # The mark is written last, so a build that failed is never taken for a finished one. What a
-# failed build has read is thrown away: Sphinx would not repeat the warnings of unchanged pages.
+# failed build has read is thrown away: Sphinx would not repeat the warnings of unchanged pages,
+# and warns in vain when a label has moved from one page to another since.
 _build/.book: .venv/.ready $(CODE) $(PAGES) $(SITE)
 	@echo "== executing the chapters that changed"
 	@$(PY) tools/run.py
 	@echo "== building the pages"
-	@.venv/bin/jupyter-book build -W -n --keep-going . || { rm -rf _build/.doctrees; exit 1; }
+	@$(BUILD) || { echo "== once more, from nothing"; rm -rf _build/.doctrees; $(BUILD); } || \
+	  { rm -rf _build/.doctrees; exit 1; }
 	@touch $@
 
 .venv/.ready: requirements.txt
