@@ -178,6 +178,7 @@ def formula(
     """
 
     def decorate(function: Callable[..., Any]) -> Callable[..., Any]:
+        """Check the formula, hang it on its function and register it."""
         made = Formula(function, domain, latex, source, chapter)
         if tuple(inspect.signature(domain).parameters) != tuple(p.name for p in made.parameters):
             raise TypeError(f"the domain of {made.name} must take the same parameters as it")

@@ -147,16 +147,19 @@ class _Reader:
         self.rest = rest
 
     def take(self, token: str) -> bool:
+        """Step over a token if it is the next."""
         if self.rest[:1] == [token]:
             self.rest = self.rest[1:]
             return True
         return False
 
     def need(self, token: str) -> None:
+        """Step over a token that must be the next."""
         if not self.take(token):
             raise EquationError(f"expected {token!r} before {' '.join(self.rest[:8])!r}")
 
     def sum(self) -> sympy.Expr:
+        """Read terms with signs between them."""
         total = -self.product() if self.take("-") else self.product()
         while self.rest[:1] in (["+"], ["-"]):
             sign = 1 if self.take("+") else -1
@@ -166,6 +169,7 @@ class _Reader:
         return total
 
     def product(self) -> sympy.Expr:
+        """Read factors, with or without a sign between them."""
         result = self.power()
         while self.rest and self.rest[0] not in {"+", "-", "=", ")", "}", "]", ",", "."}:
             if self.take("/"):
@@ -177,6 +181,7 @@ class _Reader:
         return result
 
     def power(self) -> sympy.Expr:
+        """Read an atom and its exponent."""
         base = self.atom()
         return base ** self.group() if self.take("^") else base
 
@@ -189,6 +194,7 @@ class _Reader:
         return self.atom()
 
     def atom(self) -> sympy.Expr:
+        """Read a symbol, a number, a bracket or a function."""
         symbol = self.symbol()
         if symbol is not None:
             return symbol
@@ -216,11 +222,13 @@ class _Reader:
         raise EquationError(f"{token!r} is not in the notation table and is no operation")
 
     def closed(self, bracket: str) -> sympy.Expr:
+        """Read up to a closing bracket."""
         inner = self.sum()
         self.need(bracket)
         return inner
 
     def underbrace(self) -> sympy.Expr:
+        """Read the expression over a brace, and step over its label."""
         inner = self.group()
         if self.take("_"):
             self.need("{")
@@ -229,6 +237,7 @@ class _Reader:
         return inner
 
     def symbol(self) -> sympy.Expr | None:
+        """Read the longest symbol of the table, if one is next."""
         for pattern, entry in SYMBOLS:
             if self.rest[: len(pattern)] == pattern:
                 self.rest = self.rest[len(pattern) :]
