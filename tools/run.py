@@ -98,6 +98,8 @@ def complaints(notebook: NotebookNode) -> Iterator[str]:
     """Name the outputs that must not be published."""
     for number, cell in enumerate(notebook.cells):
         for output in cell.get("outputs", []):
+            if output.output_type == "error":  # a tag lets nbclient go on after a failing cell
+                yield f"cell {number} ({cell.id}) fails: {output.ename}: {output.evalue}"
             if output.output_type == "stream" and output.name == "stderr":
                 yield f"cell {number} ({cell.id}) writes to stderr:\n{output.text}"
             if any("widget" in kind for kind in output.get("data", {})):

@@ -15,7 +15,8 @@ UNITS: dict[str, Fraction] = {
     "%": Fraction(1, 100),
     "s": Fraction(1),
     "ms": Fraction(1, 10**3),
-    "µs": Fraction(1, 10**6),
+    "µs": Fraction(1, 10**6),  # the micro sign, and the Greek letter that looks like it
+    "\u03bcs": Fraction(1, 10**6),
     "min": Fraction(60),
     "kB": Fraction(10**3),
     "MB": Fraction(10**6),
@@ -31,10 +32,7 @@ UNITS: dict[str, Fraction] = {
 }
 """Units whose numbers differ from the SI number inside; any other word counts as 1."""
 
-NUMERAL = re.compile(
-    r"(?<![\w.,])[-−]?\d{1,3}(?:,\d{3})+(?:\.\d+)?(?!\w)"
-    r"|(?<![\w.])[-−]?\d+(?:\.\d+)?(?!\w)"
-)
+NUMERAL = re.compile(r"(?<![\w.,])[-−]?(?:\d{1,3}(?:,\d{3})+|\d+)(?:\.\d+)?(?!\w|[.,]\d)")
 """A number in prose: not part of a word such as P99, commas between thousands."""
 
 SIGNIFICANT = Context(prec=12, rounding=ROUND_HALF_UP)
@@ -135,4 +133,4 @@ def phrase(text: str) -> tuple[str, str]:
     if not re.search(r"[^\W\d_]|%", text):
         raise ValueError(f"text must name a unit or a quantity beside the number, got {text!r}")
     after = text[found[0].end() :].split()
-    return numeral, after[0] if after else ""
+    return numeral, after[0].rstrip(".,;:!?)") if after else ""

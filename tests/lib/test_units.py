@@ -50,13 +50,29 @@ def test_what_is_not_finite_has_no_text(number):
         ("−2.1 %", ("−2.1", "%")),
         ("P99 is 12 ms", ("12", "ms")),
         ("350 GB", ("350", "GB")),
+        ("5 ms, then", ("5", "ms")),
+        ("5 ms.", ("5", "ms")),
     ],
 )
 def test_the_number_of_a_phrase(text, parts):
     assert units.phrase(text) == parts
 
 
-@pytest.mark.parametrize("text", ["10", "5 to 10 ms", "no number", "", "12.", "3 + x 4"])
+@pytest.mark.parametrize(
+    "text",
+    [
+        "10",
+        "5 to 10 ms",
+        "no number",
+        "",
+        "12.",
+        "3 + x 4",
+        "1.5ms",
+        "1,234ms",
+        "12.5th part",
+        "2x",
+    ],
+)
 def test_phrases_without_one_number_and_a_name(text):
     with pytest.raises(ValueError, match="text must"):
         units.phrase(text)
