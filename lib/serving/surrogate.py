@@ -141,6 +141,7 @@ def optimum(arrival_rate: float, service: LinearService) -> int:
     )
 
     def total(batch: int) -> Fraction:
+        """Mean response time at a batch size, exactly."""
         return formulas.surrogate_total(rate, Fraction(batch), t_fixed, t_req)
 
     low, high = least, 2 * least  # the best real batch is at most twice the least stable one

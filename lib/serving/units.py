@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import numbers
 import re
 from decimal import ROUND_HALF_UP, Context, Decimal
 from fractions import Fraction
@@ -39,7 +40,7 @@ SIGNIFICANT = Context(prec=12, rounding=ROUND_HALF_UP)
 
 
 def decimal(number: Any, unit: str = "") -> Decimal:
-    """Return a number in a unit, rounded to 12 significant digits.
+    """Return a number in a unit, rounded to 12 significant digits unless it is an integer.
 
     Twelve digits remove the noise of binary arithmetic, so that rounding half up afterwards
     treats 0.3625 as the tie that it is.
@@ -66,7 +67,9 @@ def decimal(number: Any, unit: str = "") -> Decimal:
     if isinstance(number, sympy.Basic):
         number = Fraction(number.p, number.q) if number.is_Rational else float(number)
     fraction = errors.exact("number", number) / UNITS.get(unit, Fraction(1))
-    return SIGNIFICANT.divide(Decimal(fraction.numerator), Decimal(fraction.denominator))
+    whole = isinstance(number, numbers.Integral)  # a count of bytes has no noise to remove
+    context = Context(prec=400, rounding=ROUND_HALF_UP) if whole else SIGNIFICANT
+    return context.divide(Decimal(fraction.numerator), Decimal(fraction.denominator))
 
 
 def rounded(number: Any, digits: int, unit: str = "") -> str:
