@@ -137,6 +137,11 @@ def main(names: list[str]) -> int:
     """Print every mutant that survived; return 1 if there is one."""
     from serving.formulas import REGISTRY
 
+    if unknown := sorted(set(names) - set(REGISTRY)):
+        print(
+            f"not a formula: {', '.join(unknown)}; there are {', '.join(REGISTRY)}", file=sys.stderr
+        )
+        return 2
     functions = [made.function for name, made in REGISTRY.items() if not names or name in names]
     checks = [tests, *(chapter(path) for path in sorted((ROOT / "chapters").glob("[0-9]*.ipynb")))]
     for check in checks:

@@ -25,7 +25,8 @@ def formulas(chapter_files: dict[int, str]) -> Markdown:
     Markdown
         A block for each formula.
     """
-    return Markdown("\n\n".join(_block(made, chapter_files) for made in REGISTRY.values()))
+    made = sorted(REGISTRY.values(), key=lambda one: one.chapter)
+    return Markdown("\n\n".join(_block(one, chapter_files) for one in made))
 
 
 def _block(made: Formula, chapter_files: dict[int, str]) -> str:

@@ -65,8 +65,8 @@ class Documented:
 
 def modules() -> list[ModuleType]:
     """Public modules of the package."""
-    names = [m.name for m in pkgutil.iter_modules(serving.__path__) if not m.name.startswith("_")]
-    return [serving, *(importlib.import_module(f"serving.{name}") for name in names)]
+    names = [found.name for found in pkgutil.walk_packages(serving.__path__, "serving.")]
+    return [serving, *(importlib.import_module(name) for name in names if "._" not in name)]
 
 
 def documented() -> list[Documented]:
@@ -83,11 +83,12 @@ def documented() -> list[Documented]:
 
 
 def public(module: ModuleType) -> Iterator[tuple[str, Any]]:
-    """Functions and classes that a module defines, or hands on from a private one."""
+    """Functions and classes that a module defines, or hands on from a private or inner one."""
     handed_on = getattr(module, "__all__", ())
     for name, thing in vars(module).items():
         home = getattr(thing, "__module__", None) or ""
-        ours = home == module.__name__ or (name in handed_on and home.startswith("serving._"))
+        inner = home.startswith(("serving._", "serving.formulas."))
+        ours = home == module.__name__ or (name in handed_on and inner)
         if ours and not name.startswith("_") and callable(thing):
             yield name, thing
 

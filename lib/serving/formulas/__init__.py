@@ -1,0 +1,15 @@
+"""The closed forms of the book, each written once.
+
+Every function is unchecked algebra on numbers, arrays and SymPy symbols. `value` gives a checked
+number and `curve` an array for drawing; equations, tables and proofs all start from here. A part
+of the book has a module; all formulas are reached by name from here.
+"""
+
+from __future__ import annotations
+
+from .._formula import REGISTRY, Formula, curve, formula, stable, value
+from .batches import *
+from .sizing import *
+from .waiting import *
+
+__all__ = ["REGISTRY", "Formula", "curve", "formula", "stable", "value", *REGISTRY]
