@@ -3,19 +3,36 @@
 Times are in seconds, rates in requests a second, sizes in bytes.
 """
 
-from . import errors, formulas, measurements, notation, queues, service, surrogate, window
+from . import (
+    advice,
+    decision,
+    errors,
+    fixed,
+    formulas,
+    measurements,
+    notation,
+    queues,
+    service,
+    surrogate,
+    tradeoff,
+    window,
+)
 from .errors import UnstableError
 from .service import LinearService
 
 __all__ = [
     "LinearService",
     "UnstableError",
+    "advice",
+    "decision",
     "errors",
+    "fixed",
     "formulas",
     "measurements",
     "notation",
     "queues",
     "service",
     "surrogate",
+    "tradeoff",
     "window",
 ]

@@ -150,6 +150,32 @@ TABLE: tuple[Entry, ...] = (
         "1",
         "quiet_probability",
     ),
+    Entry("mean_response", "E[T]", "mean response time, by whatever method", "s"),
+    Entry("response_std", r"\sigma_T", "standard deviation of the response time", "s"),
+    Entry("quantile", "q", "share of the requests that a quantile covers", "1"),
+    Entry("normal_quantile", "z_q", "quantile of the standard normal law", "1"),
+    Entry(
+        "gaussian_tail",
+        r"T_{\text{gauss}}",
+        "quantile of a Gaussian response time",
+        "s",
+        "gaussian_tail",
+    ),
+    Entry(
+        "exponential_tail",
+        r"T_{\text{exp}}",
+        "quantile of an exponential response time",
+        "s",
+        "exponential_tail",
+    ),
+    Entry("doubling_gain", "g(B)", "rate gained by doubling the batch", "1", "doubling_gain"),
+    Entry("gain", "g", "rate gained by a doubling, as a share", "1"),
+    Entry("gain_batch", "B_g", "batch whose doubling gains so much", "requests", "gain_batch"),
+    Entry("first_batch", r"B_{\text{first}}", "least batch size looked at", "requests"),
+    Entry("last_batch", r"B_{\text{last}}", "largest batch size looked at", "requests"),
+    Entry(
+        "knee_batch", r"B_{\text{knee}}", "batch at the knee of a range", "requests", "knee_batch"
+    ),
 )
 """Symbols that stand in formulas."""
 
@@ -174,7 +200,8 @@ LOCAL: dict[str, str] = {
     r"\delta": "room that is left: target less load",
     r"c": "number of servers",
     r"K": "places in the system",
-    r"E[T]": "mean response time",
+    r"T_{\text{P99}}": "time within which 99 % of the requests are answered",
+    r"\text{SLO}": "limit promised for a percentile of the response time",
     r"W": "waiting time; in chapter 4 its mean",
     r"T": "response time, or the length of an observation",
     r"P": "probability",

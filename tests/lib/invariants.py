@@ -202,6 +202,100 @@ def mg1(result: Any, arrival_rate: Any, service_mean: Any, service_second_moment
     long_run(result, arriving, mean, arriving * second / 2 / (1 - arriving * mean))
 
 
+def simulated(
+    result: Any,
+    arrival_rate: Any,
+    batches: Any,
+    service: LinearService,
+    quantile: Any,
+    requests: Any,
+    seed: Any,
+) -> None:
+    """Check that nobody is answered sooner than served, and that errors are errors."""
+    assert result.batches.tolist() == [exact(size) for size in batches]
+    for one in vars(result).values():
+        assert one.shape == np.shape(batches) and np.all(np.isfinite(one))
+    busy = service.time(result.batches)
+    assert np.all(result.mean >= busy * (1 - RELATIVE_FLOAT))
+    assert np.all(result.tail >= busy * (1 - RELATIVE_FLOAT))
+    for error in (result.std, result.mean_error, result.std_error, result.tail_error):
+        assert np.all(error >= 0)
+    # the standard deviation of gathering is that of a sum of so many gaps, at the least
+    longest = 30 * float(result.batches.max(initial=0)) / float(exact(arrival_rate))
+    assert np.all(result.mean_error <= longest * 10 + result.mean)
+
+
+def decide(
+    result: Any, arrival_rate: Any, service: LinearService, slo: Any, max_batch: Any, **others: Any
+) -> None:
+    """Check each step: stability, candidates, and that both choices are what they are called."""
+    assert reaches(result.least, arrival_rate, service, 1)
+    assert result.least == 1 or not reaches(result.least - 1, arrival_rate, service, 1)
+    sizes = range(result.least, int(exact(max_batch)) + 1)
+    assert set(result.batches.tolist()) <= set(sizes)
+    if not others["percentiles"]:
+        assert result.batches.tolist() == list(sizes)
+    t_fixed, t_req = parts(service)
+    for size, load, mean, tail in zip(
+        result.batches.tolist(), result.utilization, result.mean, result.tail, strict=True
+    ):
+        assert_near(load, exact(arrival_rate) * (t_fixed + t_req * size) / size)
+        assert math.isfinite(mean) and math.isfinite(tail) and mean >= 0 and tail >= 0
+    meets = [bool(tail <= float(exact(slo))) for tail in result.tail]
+    assert result.feasible.tolist() == meets and result.enough == result.tail.min()
+    inside = [(m, b) for m, b, f in zip(result.mean, sizes_of(result), meets, strict=True) if f]
+    assert (result.fastest is None) == (result.largest is None) == (not inside)
+    if inside:
+        assert result.fastest == min(inside)[1]
+        assert result.largest == max(b for _, b in inside)
+
+
+def sizes_of(result: Any) -> list[int]:
+    """Candidates of a decision."""
+    return result.batches.tolist()
+
+
+def advice(
+    result: Any, arrival_rate: Any, batch: Any, service: LinearService, slo: Any, tail: Any
+) -> None:
+    """Check which rows apply, by the load in exact arithmetic."""
+    t_fixed, t_req = parts(service)
+    load = exact(arrival_rate) * (t_fixed + t_req * exact(batch)) / exact(batch)
+    late = tail == math.inf or exact(tail) > exact(slo)
+    applies = [load >= 1, late, load < Fraction(1, 2), load > Fraction(85, 100)]
+    names = ["B < B_min", "T_P99 > SLO", "ρ < 0.5", "ρ > 0.85"]
+    found = [row.condition for row in result]
+    if tail == math.inf or abs(exact(tail) - exact(slo)) > RELATIVE * exact(slo):
+        assert found == [name for name, holds in zip(names, applies, strict=True) if holds]
+
+
+def pareto(result: Any, throughput: Any, latency: Any) -> None:
+    """Check every pair of points."""
+    points = [(float(exact(x)), float(exact(y))) for x, y in zip(throughput, latency, strict=True)]
+    for kept, (x, y) in zip(result, points, strict=True):
+        assert kept == (not any(a >= x and b <= y and (a > x or b < y) for a, b in points))
+
+
+def knee(result: Any, batches: Any, throughput: Any) -> None:
+    """Check that no point lies farther above the chord, in binary fractions."""
+    x, y = ([Fraction(float(exact(value))) for value in row] for row in (batches, throughput))
+    above = [
+        (b - y[0]) / (y[-1] - y[0]) - (a - x[0]) / (x[-1] - x[0]) for a, b in zip(x, y, strict=True)
+    ]
+    place = x.index(Fraction(result))
+    assert above[place] >= max(above) - RELATIVE and above[place] > 0
+
+
+def crossing(result: Any, batches: Any, latency: Any, limit: Any) -> None:
+    """Check that the line reaches the limit there, and that all later points are over it."""
+    x, y = ([Fraction(float(exact(value))) for value in row] for row in (batches, latency))
+    most = Fraction(float(exact(limit)))
+    low = max(place for place, time in enumerate(y) if time <= most)
+    assert low < len(y) - 1
+    expected = x[low] + (most - y[low]) / (y[low + 1] - y[low]) * (x[low + 1] - x[low])
+    assert_near(result, expected)
+
+
 INVARIANTS: dict[str, Callable[..., None]] = {
     "serving.service.LinearService": made,
     "serving.service.LinearService.time": time,
@@ -214,6 +308,12 @@ INVARIANTS: dict[str, Callable[..., None]] = {
     "serving.window.form": window,
     "serving.queues.mm1": mm1,
     "serving.queues.mg1": mg1,
+    "serving.fixed.simulate": simulated,
+    "serving.decision.decide": decide,
+    "serving.advice.advice": advice,
+    "serving.tradeoff.pareto": pareto,
+    "serving.tradeoff.knee": knee,
+    "serving.tradeoff.crossing": crossing,
 }
 """Checks by the full name of the function; each gets the result and the arguments."""
 

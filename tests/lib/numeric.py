@@ -97,6 +97,18 @@ STRATEGIES: dict[str, st.SearchStrategy[Any]] = {
     "service_rate": positive,
     "service_mean": numbers,
     "service_second_moment": numbers,
+    "throughput": lists(numbers),
+    "latency": lists(numbers),
+    "limit": numbers,
+    "slo": positive,
+    "tail": st.one_of(st.just(float("inf")), numbers),
+    "rule": st.sampled_from(["simulated", "gaussian", "exponential"]),
+    "mean": st.sampled_from(["simulated", "surrogate"]),
+    "std": st.one_of(st.just("simulated"), numbers),
+    "percentiles": st.one_of(st.just(()), st.dictionaries(st.integers(1, 99), positive)),
+    "quantile": st.one_of(st.sampled_from([0.5, 0.9, 0.99, 0.999]), st.floats(0, 1), numbers),
+    "requests": st.sampled_from([1, 2000, 20_000]),
+    "seed": st.integers(0, 9),
 }
 """Arguments by name, from ordinary to extreme; most are valid."""
 
@@ -163,6 +175,27 @@ def general(draw: st.DrawFn) -> dict[str, Any]:
     }
 
 
+@st.composite
+def points(draw: st.DrawFn, first: str, second: str) -> dict[str, Any]:
+    """Draw two lists of one length, the first increasing if it is of batch sizes."""
+    drawn = draw(lists(st.tuples(st.one_of(st.integers(1, 9), numbers), decimals)))
+    left = [pair[0] for pair in drawn]
+    return {
+        first: sorted(set(left)) if first == "batches" else left,
+        second: sorted(pair[1] for pair in drawn[: len(set(left))])
+        if first == "batches" and draw(st.booleans())
+        else [pair[1] for pair in drawn[: len(set(left)) if first == "batches" else None]],
+    }
+
+
+@st.composite
+def limited(draw: st.DrawFn) -> dict[str, Any]:
+    """Draw latencies with a limit among them."""
+    drawn = draw(points("batches", "latency"))
+    limit = draw(st.sampled_from([*drawn["latency"], 0.01]))
+    return {**drawn, "limit": limit * draw(st.sampled_from([1, 1.01]))}
+
+
 def renamed(strategy: st.SearchStrategy[dict[str, Any]]) -> st.SearchStrategy[dict[str, Any]]:
     """Hand the service to a method as its object."""
     return strategy.map(lambda drawn: {"self": drawn.pop("service"), **drawn})
@@ -176,6 +209,29 @@ TOGETHER: dict[str, st.SearchStrategy[dict[str, Any]]] = {
         batch=st.one_of(st.integers(64, 99), st.just(64), st.just([64, 128.5, 1000]))
     ),
     "serving.queues.departures": served(),
+    "serving.fixed.simulate": near_capacity(
+        batches=st.one_of(st.just([64, 99]), st.just([64])),
+        quantile=st.sampled_from([0.5, 0.99]),
+        requests=st.sampled_from([13_000, 20_000]),
+        seed=st.integers(0, 9),
+    ),
+    "serving.decision.decide": near_capacity(
+        slo=positive,
+        max_batch=st.integers(64, 99),
+        rule=st.sampled_from(["simulated", "gaussian", "exponential"]),
+        mean=st.sampled_from(["simulated", "surrogate"]),
+        std=st.just("simulated"),
+        percentiles=st.just(()),
+        quantile=st.sampled_from([0.5, 0.99]),
+        requests=st.just(20_000),
+        seed=st.just(0),
+    ),
+    "serving.advice.advice": near_capacity(
+        batch=st.integers(60, 99), slo=positive, tail=st.one_of(st.just(float("inf")), positive)
+    ),
+    "serving.tradeoff.pareto": points("throughput", "latency"),
+    "serving.tradeoff.knee": points("batches", "throughput"),
+    "serving.tradeoff.crossing": limited(),
     "serving.window.form": filling(),
     "serving.queues.mm1": single(),
     "serving.queues.mg1": general(),
@@ -197,8 +253,8 @@ TYPICAL: dict[str, Any] = {
     "arrival_rate": 100,
     "utilization": 0.75,
     "batch": 16,
-    "batches": [1, 8, 32],
-    "times": [0.0505, 0.054, 0.066],
+    "batches": [8, 16, 32],
+    "times": [0.054, 0.058, 0.066],
     "arrivals": [0.0, 1.0, 5.0],
     "services": [1.0, 2.0, 3.0],
     "max_batch": 8,
@@ -206,6 +262,18 @@ TYPICAL: dict[str, Any] = {
     "service_rate": 125,
     "service_mean": 0.008,
     "service_second_moment": 0.0001,
+    "throughput": [30.0, 400.0, 700.0],
+    "latency": [0.029, 0.030, 0.032],
+    "limit": 0.031,
+    "slo": 0.200,
+    "tail": 0.268,
+    "rule": "simulated",
+    "mean": "simulated",
+    "std": "simulated",
+    "percentiles": (),
+    "quantile": 0.99,
+    "requests": 20_000,
+    "seed": 0,
 }
 """One right argument of each name."""
 
@@ -234,6 +302,18 @@ EXTREMES: dict[str, list[Any]] = {
     "service_rate": EXTREME,
     "service_mean": [*EXTREME, 1e-308],
     "service_second_moment": EXTREME,
+    "throughput": rows(0, 1, 1.7976931348623157e308),
+    "latency": rows(0, 1, 1.7976931348623157e308),
+    "limit": EXTREME,
+    "slo": EXTREME[1::2],
+    "tail": [0, 1, float("inf")],
+    "rule": ["simulated", "exponential"],
+    "mean": ["surrogate"],
+    "std": ["simulated"],
+    "percentiles": [()],
+    "quantile": [0.5, 1 - 1e-16],
+    "requests": [2000],
+    "seed": [0],
 }
 """Arguments of which every combination is tried."""
 EXTREMES["self"] = EXTREMES["service"]
@@ -247,7 +327,7 @@ def combinations(names: list[str]) -> Iterator[dict[str, Any]]:
 
 SIGNED = {"arrivals"}
 """Numbers that may be negative."""
-ENDLESS = {"max_wait"}
+ENDLESS = {"max_wait", "tail"}
 """Numbers that may be infinite."""
 OBJECTS = {"self", "service"}
 """Arguments that are no numbers."""
