@@ -52,7 +52,7 @@ class Decision:
     tail : ndarray, shape (n,)
         Step 4: percentile of the response time of each [s].
     tail_error : ndarray, shape (n,)
-        Its standard error, 0 where nothing was drawn at random [s].
+        Its standard error if the tail itself was simulated, else 0 [s].
     condition : str
         What the rule for the tail rests on.
     feasible : ndarray, shape (n,)
