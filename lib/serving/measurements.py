@@ -6,6 +6,7 @@ import tomllib
 from dataclasses import dataclass
 from functools import cache
 from importlib import resources
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -43,14 +44,20 @@ class BatchTimes:
     output_tokens: int
 
 
+def _fixed(published: NDArray[Any]) -> NDArray[Any]:
+    """Guard what was published against change by its readers."""
+    published.setflags(write=False)
+    return published
+
+
 @cache
 def _tables() -> dict[str, BatchTimes]:
     text = resources.files("serving").joinpath("data/batch-times.toml").read_text("utf-8")
     return {
         name: BatchTimes(
             name,
-            np.array(row["batches"], dtype=np.int64),
-            np.array(row["milliseconds"], dtype=np.float64) / 1000,
+            _fixed(np.array(row["batches"], dtype=np.int64)),
+            _fixed(np.array(row["milliseconds"], dtype=np.float64) / 1000),
             row["source"],
             row["citation"],
             row["setting"],

@@ -47,7 +47,8 @@ def parts(service: LinearService) -> tuple[Fraction, Fraction]:
 
 def made(service: LinearService, t_fixed: Any, t_req: Any) -> None:
     """Check that a service keeps its times, and that its limit is right or named."""
-    assert (service.t_fixed, service.t_req) == (float(t_fixed), float(t_req))
+    kept = (service.t_fixed, service.t_req)
+    assert kept == tuple(t if isinstance(t, Fraction) else float(t) for t in (t_fixed, t_req))
     try:
         limit = service.max_rate
     except ValueError as error:

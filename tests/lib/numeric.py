@@ -106,7 +106,7 @@ def near_capacity(draw: st.DrawFn, **others: st.SearchStrategy[Any]) -> dict[str
     """Draw a service with traffic around what it bears at a batch of 64."""
     service = draw(services)
     share = draw(st.sampled_from([0.1, 0.5, 0.75, 0.9, 0.999, 1, 1.001, 1 + 1e-15]))
-    rate = min(share * 64 / (service.t_fixed + service.t_req * 64), 1e308)
+    rate = min(float(share * 64 / (service.t_fixed + service.t_req * 64)), 1e308)
     drawn = {name: draw(strategy) for name, strategy in others.items()}
     return {"service": service, "arrival_rate": float(f"{rate:.6g}"), **drawn}
 
