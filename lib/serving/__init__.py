@@ -3,7 +3,7 @@
 Times are in seconds, rates in requests a second, sizes in bytes.
 """
 
-from . import errors, formulas, measurements, notation, queues, service, surrogate, window
+from . import errors, formulas, kvcache, measurements, notation, queues, service, surrogate, window
 from .errors import UnstableError
 from .service import LinearService
 
@@ -12,6 +12,7 @@ __all__ = [
     "UnstableError",
     "errors",
     "formulas",
+    "kvcache",
     "measurements",
     "notation",
     "queues",

@@ -150,6 +150,35 @@ TABLE: tuple[Entry, ...] = (
         "1",
         "quiet_probability",
     ),
+    Entry("layers", "N_L", "layers of the model", "1"),
+    Entry("width", "d", "width of the model; in integrals the differential", "1"),
+    Entry("tokens", "S", "tokens kept of each sequence", "tokens"),
+    Entry("kv_heads", r"n_{\text{kv}}", "heads with keys and values of their own", "1"),
+    Entry("head_dim", r"d_{\text{head}}", "numbers in one key or value of one head", "1"),
+    Entry("cache_memory", r"M_{\text{free}}", "memory left for the cache", "bytes"),
+    Entry(
+        "kv_cache_bytes",
+        r"M_{\text{KV}}",
+        "bytes of the cache, each head with keys of its own",
+        "bytes",
+        "kv_cache_bytes",
+    ),
+    Entry("token_bytes", r"m_{\text{tok}}", "bytes of one token", "bytes/token", "token_bytes"),
+    Entry(
+        "grouped_cache_bytes",
+        r"M_{\text{KV}}(n_{\text{kv}})",
+        "bytes of the cache, keys shared by groups of heads",
+        "bytes",
+        "grouped_cache_bytes",
+    ),
+    Entry("memory_batch", r"B_{\text{mem}}", "requests that fit", "requests", "memory_batch"),
+    Entry(
+        "parity_tokens",
+        r"S_{\text{eq}}",
+        "tokens whose cache equals the weights",
+        "tokens",
+        "parity_tokens",
+    ),
 )
 """Symbols that stand in formulas."""
 
@@ -179,7 +208,6 @@ LOCAL: dict[str, str] = {
     r"W": "waiting time",
     r"T": "response time, or the length of an observation",
     r"P": "probability",
-    r"d": "differential; in chapter 2 the width of a model",
 }
 """Letters that only derivations use, by the LaTeX that stands in the text."""
 

@@ -203,6 +203,33 @@ def mg1(result: Any, arrival_rate: Any, service_mean: Any, service_second_moment
     long_run(result, arriving, mean, arriving * second / 2 / (1 - arriving * mean))
 
 
+def layout(result: Any, config: Any, dtype: str, tensor_parallel: Any) -> None:
+    """Check what a token keeps against a count of heads, all of them kept somewhere."""
+    layers, heads = config["num_hidden_layers"], config["num_attention_heads"]
+    dim = int(exact(config.get("head_dim") or Fraction(config.get("hidden_size", 0), heads)))
+    kept = config.get("num_key_value_heads") or heads
+    devices = int(exact(tensor_parallel))
+    copies = max(1, devices // kept)  # of each head
+    size = {"fp32": 4, "fp16": 2, "bf16": 2, "fp8": 1, "int8": 1}[dtype]
+    everywhere = sum(copies * 2 * dim * size for _ in range(kept)) * int(exact(layers))
+    assert isinstance(result.bytes_per_token, int)
+    assert result.bytes_per_token * devices == everywhere
+
+
+def sequence_bytes(result: int, self: Any, tokens: Any) -> None:
+    """Check that each token costs the same."""
+    assert isinstance(result, int) and result == exact(tokens) * self.bytes_per_token
+
+
+def max_sequences(result: int, self: Any, memory: Any, tokens: Any, block_size: Any) -> None:
+    """Check that so many fit in whole blocks, and that one more does not."""
+    block, length = int(exact(block_size)), int(exact(tokens))
+    kept = length + -length % block
+    assert isinstance(result, int) and kept >= length and kept - length < block
+    assert result * self.sequence_bytes(kept) <= exact(memory)
+    assert (result + 1) * self.sequence_bytes(kept) > exact(memory)
+
+
 INVARIANTS: dict[str, Callable[..., None]] = {
     "serving.service.LinearService": made,
     "serving.service.LinearService.time": time,
@@ -215,6 +242,9 @@ INVARIANTS: dict[str, Callable[..., None]] = {
     "serving.window.form": window,
     "serving.queues.mm1": mm1,
     "serving.queues.mg1": mg1,
+    "serving.kvcache.layout": layout,
+    "serving.kvcache.Layout.sequence_bytes": sequence_bytes,
+    "serving.kvcache.Layout.max_sequences": max_sequences,
 }
 """Checks by the full name of the function; each gets the result and the arguments."""
 

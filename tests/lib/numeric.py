@@ -13,7 +13,7 @@ import numpy as np
 from hypothesis import strategies as st
 
 from docstrings import Documented, documented, is_numeric, parameters
-from serving import LinearService
+from serving import LinearService, kvcache
 
 BELOW = {"formulas", "notation", "errors", "units"}
 """Modules that the numeric ones stand on; `formulas` has tests of its own here."""
@@ -50,6 +50,12 @@ def arguments(one: Documented) -> list[str]:
     return ["self"] * method + parameters(one)
 
 
+def key(one: Documented, argument: str) -> str:
+    """Name under which the tables below hold an argument: the object of a method by its class."""
+    of_layout = one.name.startswith("serving.kvcache.Layout.")
+    return "layout" if of_layout and argument == "self" else argument
+
+
 def call(one: Documented) -> Callable[..., Any]:
     """Return what to call; class methods are bound to their class."""
     if isinstance(one.thing, classmethod):
@@ -80,6 +86,29 @@ def lists(entries: st.SearchStrategy[Any], least: int = 0) -> st.SearchStrategy[
     return st.lists(entries, min_size=least, max_size=12)
 
 
+configs = st.fixed_dictionaries(
+    {
+        "num_hidden_layers": st.one_of(st.integers(1, 130), numbers),
+        "num_attention_heads": st.sampled_from([1, 2, 8, 12, 64, 96, 0]),
+        "hidden_size": st.sampled_from([64, 768, 12288, 8192, 10**30]),
+    },
+    optional={
+        "num_key_value_heads": st.sampled_from([1, 2, 8, 96, None]),
+        "head_dim": st.sampled_from([64, 128, 256, 1e300, None]),
+        "sliding_window": st.sampled_from([None, None, None, 4096]),
+        "rope_theta": numbers,
+    },
+)
+layouts = st.builds(
+    lambda layers, heads, dim, dtype: kvcache.Layout(
+        (kvcache.LayerGroup(layers, heads, dim),), dtype, 1
+    ),
+    st.integers(1, 130),
+    st.integers(1, 128),
+    st.integers(1, 10**20),
+    st.sampled_from([*kvcache.BYTES]),
+)
+
 STRATEGIES: dict[str, st.SearchStrategy[Any]] = {
     "self": services,
     "service": services,
@@ -97,6 +126,13 @@ STRATEGIES: dict[str, st.SearchStrategy[Any]] = {
     "service_rate": positive,
     "service_mean": numbers,
     "service_second_moment": numbers,
+    "layout": layouts,
+    "config": configs,
+    "dtype": st.sampled_from([*kvcache.BYTES, "float16"]),
+    "tensor_parallel": st.one_of(st.sampled_from([1, 2, 4, 8, 16, 64, 3]), numbers),
+    "tokens": st.one_of(st.integers(0, 10**6), numbers),
+    "memory": st.one_of(st.integers(0, 10**13), numbers),
+    "block_size": st.one_of(st.sampled_from([1, 16, 64, 256]), numbers),
 }
 """Arguments by name, from ordinary to extreme; most are valid."""
 
@@ -185,7 +221,7 @@ TOGETHER: dict[str, st.SearchStrategy[dict[str, Any]]] = {
 
 def drawn(one: Documented) -> st.SearchStrategy[dict[str, Any]]:
     """Arguments of a function: as they come, or such that go together."""
-    apart = st.fixed_dictionaries({name: STRATEGIES[name] for name in arguments(one)})
+    apart = st.fixed_dictionaries({name: STRATEGIES[key(one, name)] for name in arguments(one)})
     return st.one_of(apart, TOGETHER.get(one.name, apart))
 
 
@@ -206,6 +242,13 @@ TYPICAL: dict[str, Any] = {
     "service_rate": 125,
     "service_mean": 0.008,
     "service_second_moment": 0.0001,
+    "layout": kvcache.Layout((kvcache.LayerGroup(80, 8, 128),), "bf16", 1),
+    "config": {"num_hidden_layers": 80, "hidden_size": 8192, "num_attention_heads": 64},
+    "dtype": "bf16",
+    "tensor_parallel": 1,
+    "tokens": 2048,
+    "memory": 10**12,
+    "block_size": 16,
 }
 """One right argument of each name."""
 
@@ -234,14 +277,28 @@ EXTREMES: dict[str, list[Any]] = {
     "service_rate": EXTREME,
     "service_mean": [*EXTREME, 1e-308],
     "service_second_moment": EXTREME,
+    "layout": [
+        kvcache.Layout((kvcache.LayerGroup(1, 1, dim),), dtype, 1)
+        for dim, dtype in product([1, 128, 10**300], kvcache.BYTES)
+    ],
+    "config": [
+        {"num_hidden_layers": layers, "num_attention_heads": heads, "head_dim": dim}
+        for layers, heads, dim in product([0, 1, 80, 1e308], [1, 64], [1, 128, 1e308])
+    ],
+    "dtype": [*kvcache.BYTES],
+    "tensor_parallel": [*EXTREME, 2, 64, 128],
+    "tokens": [*EXTREME, 2048, 10**20],
+    "memory": [*EXTREME, 2**31, 10**20],
+    "block_size": [*EXTREME, 16],
 }
 """Arguments of which every combination is tried."""
 EXTREMES["self"] = EXTREMES["service"]
 
 
-def combinations(names: list[str]) -> Iterator[dict[str, Any]]:
+def combinations(one: Documented) -> Iterator[dict[str, Any]]:
     """Every combination of extreme arguments."""
-    for values in product(*(EXTREMES[name] for name in names)):
+    names = arguments(one)
+    for values in product(*(EXTREMES[key(one, name)] for name in names)):
         yield dict(zip(names, values, strict=True))
 
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from .._formula import REGISTRY, Formula, curve, formula, stable, value
 from .batches import *
+from .memory import *
 from .sizing import *
 from .waiting import *
 
