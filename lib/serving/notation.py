@@ -150,6 +150,90 @@ TABLE: tuple[Entry, ...] = (
         "1",
         "quiet_probability",
     ),
+    Entry("layers", "N_L", "layers of the model", "1"),
+    Entry("width", "d", "width of the model; in an integral the differential", "1"),
+    Entry("kv_width", r"d_{\text{kv}}", "width of a token's keys, all key heads together", "1"),
+    Entry("mlp_width", r"d_{\text{ff}}", "inner width of the feed-forward part", "1"),
+    Entry("tokens", "S", "tokens of a sequence, the newest included", "tokens"),
+    Entry("input_tokens", r"S_{\text{in}}", "tokens of a prompt", "tokens"),
+    Entry("output_tokens", r"S_{\text{out}}", "tokens of an answer", "tokens"),
+    Entry(
+        "projection_work",
+        r"C_{\text{proj}}",
+        "work of a token in the projections",
+        "multiply-adds",
+        "projection_work",
+    ),
+    Entry(
+        "mlp_work",
+        r"C_{\text{mlp}}",
+        "work of a token in the feed-forward part",
+        "multiply-adds",
+        "mlp_work",
+    ),
+    Entry(
+        "attention_work",
+        r"C_{\text{att}}(S)",
+        "work of the newest token in scores and weighted sums",
+        "multiply-adds",
+        "attention_work",
+    ),
+    Entry(
+        "reprojection_work",
+        r"C_{\text{re-kv}}(S)",
+        "work of making earlier keys and values again",
+        "multiply-adds",
+        "reprojection_work",
+    ),
+    Entry(
+        "reattention_work",
+        r"C_{\text{re-att}}(S)",
+        "work of attention at earlier tokens again",
+        "multiply-adds",
+        "reattention_work",
+    ),
+    Entry(
+        "cached_work",
+        r"C_{\text{cache}}(S)",
+        "work of the newest token with a cache",
+        "multiply-adds",
+        "cached_work",
+    ),
+    Entry(
+        "pass_work",
+        r"C_{\text{pass}}(S)",
+        "work of a pass over a whole sequence",
+        "multiply-adds",
+        "pass_work",
+    ),
+    Entry(
+        "forgetful_work",
+        r"C_{\text{forget}}",
+        "work of an answer when nothing is kept",
+        "multiply-adds",
+        "forgetful_work",
+    ),
+    Entry(
+        "takeover_tokens",
+        "S^*",
+        "length at which repeated attention outweighs other repeats",
+        "tokens",
+        "takeover_tokens",
+    ),
+    Entry(
+        "weight_intensity",
+        r"I_{\text{w}}",
+        "operations on each byte of the weights",
+        "operations/byte",
+        "weight_intensity",
+    ),
+    Entry(
+        "cache_intensity",
+        r"I_{\text{kv}}",
+        "operations on each byte of the cache",
+        "operations/byte",
+        "cache_intensity",
+    ),
 )
 """Symbols that stand in formulas."""
 
@@ -178,7 +262,6 @@ LOCAL: dict[str, str] = {
     r"W": "waiting time; in chapter 4 its mean",
     r"T": "response time, or the length of an observation",
     r"P": "probability",
-    r"d": "differential; in chapter 2 the width of a model",
 }
 """Letters that only derivations use, by the LaTeX that stands in the text."""
 
