@@ -262,6 +262,7 @@ LOCAL: dict[str, str] = {
     r"W": "waiting time; in chapter 4 its mean",
     r"T": "response time, or the length of an observation",
     r"P": "probability",
+    r"O": "order of growth: at most a constant times what stands in the brackets",
 }
 """Letters that only derivations use, by the LaTeX that stands in the text."""
 
