@@ -168,3 +168,13 @@ def test_wrong_arguments_are_named():
         generate(model, [1], 1, keep="all")
     with pytest.raises(ValueError, match="prompt must be a list of one token or more"):
         generate(model, [], 1)
+
+
+def test_making_keys_again_is_linear_and_attending_again_is_quadratic():
+    shape = SHAPES[1]
+    answers = [generate(random_model(shape), PROMPT, 20, keep) for keep in ("inputs", "nothing")]
+    inputs, nothing = (answer.work for answer in answers)
+    keys, attended = inputs["projections again"][1:], nothing["attention again"][1:]
+    assert np.ptp(np.diff(keys)) == 0 < np.diff(keys)[0]
+    assert np.ptp(np.diff(attended, 2)) == 0 < np.diff(attended, 2)[0]
+    assert not inputs["attention again"].any() and not inputs["MLP again"].any()
