@@ -31,6 +31,7 @@ ROOT = Path(__file__).resolve().parent.parent
 TESTS = [
     *("test_formulas.py", "test_service.py", "test_surrogate.py", "test_window.py"),
     "test_kvcache.py",
+    "test_attention.py",
 ]
 Check = Callable[[], bool]
 """Whether everything is as it should be; False or an exception means that it noticed."""

@@ -3,13 +3,25 @@
 Times are in seconds, rates in requests a second, sizes in bytes.
 """
 
-from . import errors, formulas, kvcache, measurements, notation, queues, service, surrogate, window
+from . import (
+    attention,
+    errors,
+    formulas,
+    kvcache,
+    measurements,
+    notation,
+    queues,
+    service,
+    surrogate,
+    window,
+)
 from .errors import UnstableError
 from .service import LinearService
 
 __all__ = [
     "LinearService",
     "UnstableError",
+    "attention",
     "errors",
     "formulas",
     "kvcache",

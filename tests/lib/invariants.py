@@ -10,7 +10,7 @@ from typing import Any
 import mpmath
 import numpy as np
 
-from serving import LinearService, UnstableError, errors
+from serving import LinearService, UnstableError, attention, errors
 
 RELATIVE = Fraction(1, 10**9)
 """Far above what float64 loses in a few operations, far below what a reader sees."""
@@ -230,6 +230,55 @@ def max_sequences(result: int, self: Any, memory: Any, tokens: Any, block_size: 
     assert (result + 1) * self.sequence_bytes(kept) > exact(memory)
 
 
+def shaped(result: attention.Shape, **sizes: Any) -> None:
+    """Check that sizes are kept as integers, and the weights are those of the matrices."""
+    assert all(getattr(result, name) == exact(size) for name, size in sizes.items())
+    assert all(isinstance(getattr(result, name), int) for name in sizes)
+    width, keys = result.heads * result.head_width, result.kv_heads * result.head_width
+    assert (result.width, result.kv_width) == (width, keys)
+    assert result.heads % result.kv_heads == 0
+    matrices = [width * width] * 2 + [width * keys] * 2 + [width * result.mlp_width] * 2
+    assert result.layer_weights == result.layers * sum(matrices)
+
+
+def decoder(result: attention.Model, shape: attention.Shape, seed: Any) -> None:
+    """Check that the weights are finite, as many as the shape says, and the seed's own."""
+    matrices = [matrix for layer in result.layers for matrix in vars(layer).values()]
+    assert result.shape == shape and len(result.layers) == shape.layers
+    assert sum(matrix.size for matrix in matrices) == shape.layer_weights
+    assert all(np.all(np.isfinite(matrix)) for matrix in [*matrices, result.choice])
+    again = attention.random_model(shape, seed)
+    np.testing.assert_array_equal(again.layers[-1].down, result.layers[-1].down)
+    if shape.layer_weights > 2:
+        other = attention.random_model(shape, int(exact(seed)) + 1)
+        assert not np.array_equal(other.layers[-1].down, result.layers[-1].down)
+
+
+def generated(result: Any, model: attention.Model, prompt: Any, count: Any, keep: str) -> None:
+    """Check that each token is the likeliest, and the work, term by term."""
+    shape, count = model.shape, int(exact(count))
+    first = len(list(prompt))
+    assert result.tokens.shape == (count,) and np.all(np.isfinite(result.logits))
+    np.testing.assert_array_equal(result.tokens, result.logits.argmax(axis=1))
+    np.testing.assert_array_equal(result.lengths, first + np.arange(count))
+    for step, tokens in enumerate(result.lengths.tolist()):
+        new = range(tokens) if step == 0 else range(tokens - 1, tokens)
+        old = range(tokens - 1) if step and keep == "nothing" else range(0)
+        for which, rows in [("", new), (" again", old)]:
+            scores = sum(2 * shape.layers * shape.width * (row + 1) for row in rows)
+            assert result.work["attention" + which][step] == scores
+            matrices = 2 * shape.layers * shape.width * shape.mlp_width * len(rows)
+            assert result.work["MLP" + which][step] == matrices
+        width, keys = shape.width, shape.kv_width
+        each = 2 * shape.layers * width * (width + keys)
+        again = {"nothing": each, "inputs": 2 * shape.layers * width * keys}.get(keep, 0)
+        assert result.work["projections"][step] == each * len(new)
+        assert result.work["projections again"][step] == again * (tokens - 1 if step else 0)
+        held = {"keys and values": 2 * keys, "inputs": width, "nothing": 0}[keep]
+        assert result.kept_bytes[step] == 8 * shape.layers * held * tokens
+    assert result.kept_bytes[-1] == sum(rows.nbytes for layer in result.kept for rows in layer)
+
+
 INVARIANTS: dict[str, Callable[..., None]] = {
     "serving.service.LinearService": made,
     "serving.service.LinearService.time": time,
@@ -245,6 +294,9 @@ INVARIANTS: dict[str, Callable[..., None]] = {
     "serving.kvcache.layout": layout,
     "serving.kvcache.Layout.sequence_bytes": sequence_bytes,
     "serving.kvcache.Layout.max_sequences": max_sequences,
+    "serving.attention.Shape": shaped,
+    "serving.attention.random_model": decoder,
+    "serving.attention.generate": generated,
 }
 """Checks by the full name of the function; each gets the result and the arguments."""
 

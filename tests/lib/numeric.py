@@ -13,7 +13,7 @@ import numpy as np
 from hypothesis import strategies as st
 
 from docstrings import Documented, documented, is_numeric, parameters
-from serving import LinearService, kvcache
+from serving import LinearService, attention, kvcache
 
 BELOW = {"formulas", "notation", "errors", "units"}
 """Modules that the numeric ones stand on; `formulas` has tests of its own here."""
@@ -108,6 +108,13 @@ layouts = st.builds(
     st.integers(1, 10**20),
     st.sampled_from([*kvcache.BYTES]),
 )
+SIZES = ("layers", "heads", "kv_heads", "head_width", "mlp_width", "vocabulary", "positions")
+MODELS = [
+    attention.random_model(attention.Shape(1, 1, 1, 1, 1, 1, 1)),
+    attention.random_model(attention.Shape(2, 4, 2, 3, 5, 7, 12)),
+    attention.random_model(attention.Shape(3, 2, 1, 8, 16, 9, 20), seed=1),
+]
+
 
 STRATEGIES: dict[str, st.SearchStrategy[Any]] = {
     "self": services,
@@ -133,6 +140,13 @@ STRATEGIES: dict[str, st.SearchStrategy[Any]] = {
     "tokens": st.one_of(st.integers(0, 10**6), numbers),
     "memory": st.one_of(st.integers(0, 10**13), numbers),
     "block_size": st.one_of(st.sampled_from([1, 16, 64, 256]), numbers),
+    **dict.fromkeys(SIZES, st.one_of(st.integers(1, 9), numbers)),
+    "shape": st.sampled_from([model.shape for model in MODELS]),
+    "model": st.sampled_from(MODELS),
+    "seed": st.one_of(st.integers(0, 9), numbers),
+    "prompt": lists(st.one_of(st.integers(0, 8), numbers)),
+    "count": st.one_of(st.integers(1, 12), numbers),
+    "keep": st.sampled_from([*attention.KEEP, "everything"]),
 }
 """Arguments by name, from ordinary to extreme; most are valid."""
 
@@ -199,6 +213,24 @@ def general(draw: st.DrawFn) -> dict[str, Any]:
     }
 
 
+@st.composite
+def shaped(draw: st.DrawFn) -> dict[str, Any]:
+    """Draw sizes of a decoder whose heads can share keys."""
+    sizes = {name: draw(st.integers(1, 9)) for name in SIZES}
+    return sizes | {"heads": sizes["kv_heads"] * draw(st.integers(1, 4))}
+
+
+@st.composite
+def continued(draw: st.DrawFn) -> dict[str, Any]:
+    """Draw a model with a prompt in its vocabulary, and a count that may just fit."""
+    model = draw(st.sampled_from(MODELS))
+    tokens = st.integers(0, model.shape.vocabulary - 1)
+    prompt = draw(st.lists(tokens, min_size=1, max_size=model.shape.positions))
+    room = model.shape.positions - len(prompt) + 1
+    keep = draw(st.sampled_from(attention.KEEP))
+    return {"model": model, "prompt": prompt, "count": draw(st.integers(1, room + 1)), "keep": keep}
+
+
 def renamed(strategy: st.SearchStrategy[dict[str, Any]]) -> st.SearchStrategy[dict[str, Any]]:
     """Hand the service to a method as its object."""
     return strategy.map(lambda drawn: {"self": drawn.pop("service"), **drawn})
@@ -215,6 +247,8 @@ TOGETHER: dict[str, st.SearchStrategy[dict[str, Any]]] = {
     "serving.window.form": filling(),
     "serving.queues.mm1": single(),
     "serving.queues.mg1": general(),
+    "serving.attention.Shape": shaped(),
+    "serving.attention.generate": continued(),
 }
 """Arguments that go together, for functions that refuse most others."""
 
@@ -249,6 +283,13 @@ TYPICAL: dict[str, Any] = {
     "tokens": 2048,
     "memory": 10**12,
     "block_size": 16,
+    **{name: getattr(MODELS[1].shape, name) for name in SIZES},
+    "shape": MODELS[1].shape,
+    "model": MODELS[1],
+    "seed": 3,
+    "prompt": [3, 1, 4],
+    "count": 2,
+    "keep": "keys and values",
 }
 """One right argument of each name."""
 
@@ -290,6 +331,13 @@ EXTREMES: dict[str, list[Any]] = {
     "tokens": [*EXTREME, 2048, 10**20],
     "memory": [*EXTREME, 2**31, 10**20],
     "block_size": [*EXTREME, 16],
+    **dict.fromkeys(SIZES, [1, 1e160, 10**20]),
+    "shape": [MODELS[0].shape, attention.Shape(10**20, 6, 2, 10**9, 1), MODELS[2].shape],
+    "model": MODELS,
+    "seed": [0, 10**16, 1e160, 1.7976931348623157e308],
+    "prompt": [[0], [0] * 12, [1e160], rows(0, 6, 8)[5]],
+    "count": [1, 2, 10**9, 1e300],
+    "keep": list(attention.KEEP),
 }
 """Arguments of which every combination is tried."""
 EXTREMES["self"] = EXTREMES["service"]
@@ -306,7 +354,7 @@ SIGNED = {"arrivals"}
 """Numbers that may be negative."""
 ENDLESS = {"max_wait"}
 """Numbers that may be infinite."""
-OBJECTS = {"self", "service"}
+OBJECTS = {"self", "service", "shape", "model"}
 """Arguments that are no numbers."""
 
 
