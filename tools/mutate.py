@@ -28,8 +28,12 @@ os.environ["SERVING_STILL"] = "1"
 os.environ["MPLBACKEND"] = "agg"
 
 ROOT = Path(__file__).resolve().parent.parent
-TESTS = ["test_formulas.py", "test_service.py", "test_surrogate.py", "test_window.py"]
-TESTS += ["test_operating.py"]
+TESTS = [
+    *("test_formulas.py", "test_service.py", "test_surrogate.py", "test_window.py"),
+    "test_kvcache.py",
+    "test_attention.py",
+    "test_operating.py",
+]
 Check = Callable[[], bool]
 """Whether everything is as it should be; False or an exception means that it noticed."""
 

@@ -39,7 +39,10 @@ def log1p(x: Any) -> Any:
 
 def exp(x: Any) -> Any:
     """Exponential function."""
-    return _library(x).exp(x)
+    library = _library(x)
+    if library is math and x < -1000:  # below float64, and a fraction may be beyond it
+        return 0.0
+    return library.exp(x)
 
 
 def sqrt(x: Any) -> Any:

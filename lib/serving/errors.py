@@ -174,6 +174,8 @@ def array(name: str, values: Any, *, at_least: float | None = None) -> NDArray[n
     ValueError
         If the rows differ in length, or an entry is not finite or below ``at_least``.
     """
+    if np.ma.is_masked(values):
+        raise ValueError(f"{name} must have no masked entries, got {values!r}")
     if isinstance(values, (Mapping, Set)):
         raise TypeError(f"{name} must be a sequence of numbers, got {values!r}")
     if not is_scalar(values) and not isinstance(values, np.ndarray):
@@ -189,6 +191,8 @@ def array(name: str, values: Any, *, at_least: float | None = None) -> NDArray[n
                 exact(name, entry)
         if raw.dtype.kind in "bSUMmcV":  # no numbers, even where there are no entries
             raise TypeError(f"{name} must hold real numbers, got {values!r}")
+    if raw.dtype in (np.float16, np.float32):  # 0.07 is seven hundredths in any precision
+        raw = raw.astype(str)
     result: NDArray[np.float64] = raw.astype(np.float64)
     bad = ~np.isfinite(result)
     if at_least is not None:

@@ -44,6 +44,12 @@ class BatchTimes:
     output_tokens: int
 
 
+def _fixed(published: NDArray[Any]) -> NDArray[Any]:
+    """Guard what was published against change by its readers."""
+    published.setflags(write=False)
+    return published
+
+
 @dataclass(frozen=True)
 class Curve:
     """Published throughput and latency of one server against batch size.
@@ -91,9 +97,9 @@ def _curves() -> dict[str, Curve]:
     return {
         name: Curve(
             name,
-            np.array(row["batches"], dtype=np.int64),
-            np.array(row["tokens_per_second"], dtype=np.float64),
-            np.array(row["p50_milliseconds"], dtype=np.float64) / 1000,
+            _fixed(np.array(row["batches"], dtype=np.int64)),
+            _fixed(np.array(row["tokens_per_second"], dtype=np.float64)),
+            _fixed(np.array(row["p50_milliseconds"], dtype=np.float64) / 1000),
             row["source"],
             row["citation"],
             row["setting"],
@@ -110,8 +116,8 @@ def _tables() -> dict[str, BatchTimes]:
     return {
         name: BatchTimes(
             name,
-            np.array(row["batches"], dtype=np.int64),
-            np.array(row["milliseconds"], dtype=np.float64) / 1000,
+            _fixed(np.array(row["batches"], dtype=np.int64)),
+            _fixed(np.array(row["milliseconds"], dtype=np.float64) / 1000),
             row["source"],
             row["citation"],
             row["setting"],

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from decimal import Decimal
 from fractions import Fraction
 from typing import Any, NamedTuple
@@ -22,9 +22,9 @@ class LinearService:
     Parameters
     ----------
     t_fixed : float
-        Time a batch takes whatever its size, at least 0 [s].
+        Time a batch takes whatever its size, at least 0; a Fraction is kept as it is [s].
     t_req : float
-        Time each request adds to a batch, at least 0 [s].
+        Time each request adds to a batch, at least 0; a Fraction is kept as it is [s].
 
     Raises
     ------
@@ -51,7 +51,10 @@ class LinearService:
 
     def __post_init__(self) -> None:
         for name in ("t_fixed", "t_req"):
-            object.__setattr__(self, name, errors.number(name, getattr(self, name), at_least=0))
+            given = getattr(self, name)
+            checked = errors.number(name, given, at_least=0)
+            if not isinstance(given, Fraction):  # a third stays a third
+                object.__setattr__(self, name, checked)
         if self.t_fixed == self.t_req == 0:
             raise ValueError("t_fixed and t_req must not both be 0: a batch takes some time")
 
@@ -253,7 +256,7 @@ class FittedService(LinearService):
     """
 
     stderr: StandardErrors | None
-    relative_residuals: NDArray[np.float64]
+    relative_residuals: NDArray[np.float64] = field(compare=False)
 
 
 def _fit(sizes: NDArray[np.float64], measured: NDArray[np.float64]) -> FittedService:
@@ -261,7 +264,7 @@ def _fit(sizes: NDArray[np.float64], measured: NDArray[np.float64]) -> FittedSer
     x, y = sizes / width, measured / height
     spread = x - x.mean()
     slope = (spread @ y) / (spread @ spread)
-    t_fixed, added = _nonnegative(y.mean() - slope * x.mean()), _nonnegative(slope)
+    t_fixed, added = _cleaned(y.mean() - slope * x.mean()), _cleaned(slope)
     if min(t_fixed, added) < 0:
         raise ValueError(
             f"the least-squares line through times has t_fixed = {t_fixed * height:.4g} s and "
@@ -291,6 +294,6 @@ def _short(number: Fraction) -> str:
     return f"{Decimal(number.numerator) / Decimal(number.denominator):.6g}"
 
 
-def _nonnegative(coefficient: float) -> float:
-    """Zero for what is negative by rounding alone; times are scaled to at most 1."""
-    return 0.0 if -1e-12 < coefficient < 0 else float(coefficient)
+def _cleaned(coefficient: float) -> float:
+    """Zero for what is there by rounding alone; times are scaled to at most 1."""
+    return 0.0 if abs(coefficient) < 1e-12 else float(coefficient)

@@ -137,3 +137,36 @@ def phrase(text: str) -> tuple[str, str]:
         raise ValueError(f"text must name a unit or a quantity beside the number, got {text!r}")
     after = text[found[0].end() :].split()
     return numeral, after[0].rstrip(".,;:!?)") if after else ""
+
+
+def restated(text: str, value: Any, digits: int) -> str:
+    """Write a phrase anew with another number in it.
+
+    Parameters
+    ----------
+    text : str
+        A phrase with one numeral and its unit or name.
+    value : int, float, Fraction, SymPy or NumPy number
+        The number in SI units [any].
+    digits : int
+        Decimals to keep, at least 0 [1].
+
+    Returns
+    -------
+    str
+        The phrase with the value, rounded half up, in the numeral's place.
+
+    Raises
+    ------
+    TypeError
+        If ``value`` is not a real number.
+    ValueError
+        If ``text`` has no unit or name or not exactly one number, or ``value`` is not finite.
+
+    Examples
+    --------
+    >>> restated("149.5 ms", 0.1494901, 3)
+    '149.490 ms'
+    """
+    numeral, unit = phrase(text)
+    return text.replace(numeral, rounded(value, digits, unit))

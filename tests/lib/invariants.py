@@ -10,7 +10,7 @@ from typing import Any
 import mpmath
 import numpy as np
 
-from serving import LinearService, UnstableError, errors
+from serving import LinearService, UnstableError, attention, errors
 
 RELATIVE = Fraction(1, 10**9)
 """Far above what float64 loses in a few operations, far below what a reader sees."""
@@ -47,7 +47,8 @@ def parts(service: LinearService) -> tuple[Fraction, Fraction]:
 
 def made(service: LinearService, t_fixed: Any, t_req: Any) -> None:
     """Check that a service keeps its times, and that its limit is right or named."""
-    assert (service.t_fixed, service.t_req) == (float(t_fixed), float(t_req))
+    kept = (service.t_fixed, service.t_req)
+    assert kept == tuple(t if isinstance(t, Fraction) else float(t) for t in (t_fixed, t_req))
     try:
         limit = service.max_rate
     except ValueError as error:
@@ -202,6 +203,82 @@ def mg1(result: Any, arrival_rate: Any, service_mean: Any, service_second_moment
     long_run(result, arriving, mean, arriving * second / 2 / (1 - arriving * mean))
 
 
+def layout(result: Any, config: Any, dtype: str, tensor_parallel: Any) -> None:
+    """Check what a token keeps against a count of heads, all of them kept somewhere."""
+    layers, heads = config["num_hidden_layers"], config["num_attention_heads"]
+    dim = int(exact(config.get("head_dim") or Fraction(config.get("hidden_size", 0), heads)))
+    kept = config.get("num_key_value_heads") or heads
+    devices = int(exact(tensor_parallel))
+    copies = max(1, devices // kept)  # of each head
+    size = {"fp32": 4, "fp16": 2, "bf16": 2, "fp8": 1, "int8": 1}[dtype]
+    everywhere = sum(copies * 2 * dim * size for _ in range(kept)) * int(exact(layers))
+    assert isinstance(result.bytes_per_token, int)
+    assert result.bytes_per_token * devices == everywhere
+
+
+def sequence_bytes(result: int, self: Any, tokens: Any) -> None:
+    """Check that each token costs the same."""
+    assert isinstance(result, int) and result == exact(tokens) * self.bytes_per_token
+
+
+def max_sequences(result: int, self: Any, memory: Any, tokens: Any, block_size: Any) -> None:
+    """Check that so many fit in whole blocks, and that one more does not."""
+    block, length = int(exact(block_size)), int(exact(tokens))
+    kept = length + -length % block
+    assert isinstance(result, int) and kept >= length and kept - length < block
+    assert result * self.sequence_bytes(kept) <= exact(memory)
+    assert (result + 1) * self.sequence_bytes(kept) > exact(memory)
+
+
+def shaped(result: attention.Shape, **sizes: Any) -> None:
+    """Check that sizes are kept as integers, and the weights are those of the matrices."""
+    assert all(getattr(result, name) == exact(size) for name, size in sizes.items())
+    assert all(isinstance(getattr(result, name), int) for name in sizes)
+    width, keys = result.heads * result.head_width, result.kv_heads * result.head_width
+    assert (result.width, result.kv_width) == (width, keys)
+    assert result.heads % result.kv_heads == 0
+    matrices = [width * width] * 2 + [width * keys] * 2 + [width * result.mlp_width] * 2
+    assert result.layer_weights == result.layers * sum(matrices)
+
+
+def decoder(result: attention.Model, shape: attention.Shape, seed: Any) -> None:
+    """Check that the weights are finite, as many as the shape says, and the seed's own."""
+    matrices = [matrix for layer in result.layers for matrix in vars(layer).values()]
+    assert result.shape == shape and len(result.layers) == shape.layers
+    assert sum(matrix.size for matrix in matrices) == shape.layer_weights
+    assert all(np.all(np.isfinite(matrix)) for matrix in [*matrices, result.choice])
+    again = attention.random_model(shape, seed)
+    np.testing.assert_array_equal(again.layers[-1].down, result.layers[-1].down)
+    if shape.layer_weights > 2:
+        other = attention.random_model(shape, int(exact(seed)) + 1)
+        assert not np.array_equal(other.layers[-1].down, result.layers[-1].down)
+
+
+def generated(result: Any, model: attention.Model, prompt: Any, count: Any, keep: str) -> None:
+    """Check that each token is the likeliest, and the work, term by term."""
+    shape, count = model.shape, int(exact(count))
+    first = len(list(prompt))
+    assert result.tokens.shape == (count,) and np.all(np.isfinite(result.logits))
+    np.testing.assert_array_equal(result.tokens, result.logits.argmax(axis=1))
+    np.testing.assert_array_equal(result.lengths, first + np.arange(count))
+    for step, tokens in enumerate(result.lengths.tolist()):
+        new = range(tokens) if step == 0 else range(tokens - 1, tokens)
+        old = range(tokens - 1) if step and keep == "nothing" else range(0)
+        for which, rows in [("", new), (" again", old)]:
+            scores = sum(2 * shape.layers * shape.width * (row + 1) for row in rows)
+            assert result.work["attention" + which][step] == scores
+            matrices = 2 * shape.layers * shape.width * shape.mlp_width * len(rows)
+            assert result.work["MLP" + which][step] == matrices
+        width, keys = shape.width, shape.kv_width
+        each = 2 * shape.layers * width * (width + keys)
+        again = {"nothing": each, "inputs": 2 * shape.layers * width * keys}.get(keep, 0)
+        assert result.work["projections"][step] == each * len(new)
+        assert result.work["projections again"][step] == again * (tokens - 1 if step else 0)
+        held = {"keys and values": 2 * keys, "inputs": width, "nothing": 0}[keep]
+        assert result.kept_bytes[step] == 8 * shape.layers * held * tokens
+    assert result.kept_bytes[-1] == sum(rows.nbytes for layer in result.kept for rows in layer)
+
+
 def simulated(
     result: Any,
     arrival_rate: Any,
@@ -308,6 +385,12 @@ INVARIANTS: dict[str, Callable[..., None]] = {
     "serving.window.form": window,
     "serving.queues.mm1": mm1,
     "serving.queues.mg1": mg1,
+    "serving.kvcache.layout": layout,
+    "serving.kvcache.Layout.sequence_bytes": sequence_bytes,
+    "serving.kvcache.Layout.max_sequences": max_sequences,
+    "serving.attention.Shape": shaped,
+    "serving.attention.random_model": decoder,
+    "serving.attention.generate": generated,
     "serving.fixed.simulate": simulated,
     "serving.decision.decide": decide,
     "serving.advice.advice": advice,

@@ -13,11 +13,11 @@ import numpy as np
 from hypothesis import strategies as st
 
 from docstrings import Documented, documented, is_numeric, parameters
-from serving import LinearService
+from serving import LinearService, attention, kvcache
 
 BELOW = {"formulas", "notation", "errors", "units"}
 """Modules that the numeric ones stand on; `formulas` has tests of its own here."""
-FOR_CHAPTERS = {"book", "live", "plotting", "reader", "sheet"}
+FOR_CHAPTERS = {"book", "ledger", "live", "plotting", "reader", "sheet"}
 """Modules that show numbers and do not compute them."""
 
 EDGES = [0, 0.0, -0.0, 5e-324, 1e-300, 1e-16, 1e-9, 0.07, 0.5, 1, 1 + 2**-52, 3, 8, 100, 2**53 + 1]
@@ -50,6 +50,12 @@ def arguments(one: Documented) -> list[str]:
     return ["self"] * method + parameters(one)
 
 
+def key(one: Documented, argument: str) -> str:
+    """Name under which the tables below hold an argument: the object of a method by its class."""
+    of_layout = one.name.startswith("serving.kvcache.Layout.")
+    return "layout" if of_layout and argument == "self" else argument
+
+
 def call(one: Documented) -> Callable[..., Any]:
     """Return what to call; class methods are bound to their class."""
     if isinstance(one.thing, classmethod):
@@ -80,6 +86,36 @@ def lists(entries: st.SearchStrategy[Any], least: int = 0) -> st.SearchStrategy[
     return st.lists(entries, min_size=least, max_size=12)
 
 
+configs = st.fixed_dictionaries(
+    {
+        "num_hidden_layers": st.one_of(st.integers(1, 130), numbers),
+        "num_attention_heads": st.sampled_from([1, 2, 8, 12, 64, 96, 0]),
+        "hidden_size": st.sampled_from([64, 768, 12288, 8192, 10**30]),
+    },
+    optional={
+        "num_key_value_heads": st.sampled_from([1, 2, 8, 96, None]),
+        "head_dim": st.sampled_from([64, 128, 256, 1e300, None]),
+        "sliding_window": st.sampled_from([None, None, None, 4096]),
+        "rope_theta": numbers,
+    },
+)
+layouts = st.builds(
+    lambda layers, heads, dim, dtype: kvcache.Layout(
+        (kvcache.LayerGroup(layers, heads, dim),), dtype, 1
+    ),
+    st.integers(1, 130),
+    st.integers(1, 128),
+    st.integers(1, 10**20),
+    st.sampled_from([*kvcache.BYTES]),
+)
+SIZES = ("layers", "heads", "kv_heads", "head_width", "mlp_width", "vocabulary", "positions")
+MODELS = [
+    attention.random_model(attention.Shape(1, 1, 1, 1, 1, 1, 1)),
+    attention.random_model(attention.Shape(2, 4, 2, 3, 5, 7, 12)),
+    attention.random_model(attention.Shape(3, 2, 1, 8, 16, 9, 20), seed=1),
+]
+
+
 STRATEGIES: dict[str, st.SearchStrategy[Any]] = {
     "self": services,
     "service": services,
@@ -97,6 +133,20 @@ STRATEGIES: dict[str, st.SearchStrategy[Any]] = {
     "service_rate": positive,
     "service_mean": numbers,
     "service_second_moment": numbers,
+    "layout": layouts,
+    "config": configs,
+    "dtype": st.sampled_from([*kvcache.BYTES, "float16"]),
+    "tensor_parallel": st.one_of(st.sampled_from([1, 2, 4, 8, 16, 64, 3]), numbers),
+    "tokens": st.one_of(st.integers(0, 10**6), numbers),
+    "memory": st.one_of(st.integers(0, 10**13), numbers),
+    "block_size": st.one_of(st.sampled_from([1, 16, 64, 256]), numbers),
+    **dict.fromkeys(SIZES, st.one_of(st.integers(1, 9), numbers)),
+    "shape": st.sampled_from([model.shape for model in MODELS]),
+    "model": st.sampled_from(MODELS),
+    "seed": st.one_of(st.integers(0, 9), numbers),
+    "prompt": lists(st.one_of(st.integers(0, 8), numbers)),
+    "count": st.one_of(st.integers(1, 12), numbers),
+    "keep": st.sampled_from([*attention.KEEP, "everything"]),
     "throughput": lists(numbers),
     "latency": lists(numbers),
     "limit": numbers,
@@ -108,7 +158,6 @@ STRATEGIES: dict[str, st.SearchStrategy[Any]] = {
     "percentiles": st.one_of(st.just(()), st.dictionaries(st.integers(1, 99), positive)),
     "quantile": st.one_of(st.sampled_from([0.5, 0.9, 0.99, 0.999]), st.floats(0, 1), numbers),
     "requests": st.sampled_from([1, 2000, 20_000]),
-    "seed": st.integers(0, 9),
 }
 """Arguments by name, from ordinary to extreme; most are valid."""
 
@@ -118,7 +167,7 @@ def near_capacity(draw: st.DrawFn, **others: st.SearchStrategy[Any]) -> dict[str
     """Draw a service with traffic around what it bears at a batch of 64."""
     service = draw(services)
     share = draw(st.sampled_from([0.1, 0.5, 0.75, 0.9, 0.999, 1, 1.001, 1 + 1e-15]))
-    rate = min(share * 64 / (service.t_fixed + service.t_req * 64), 1e308)
+    rate = min(float(share * 64 / (service.t_fixed + service.t_req * 64)), 1e308)
     drawn = {name: draw(strategy) for name, strategy in others.items()}
     return {"service": service, "arrival_rate": float(f"{rate:.6g}"), **drawn}
 
@@ -173,6 +222,24 @@ def general(draw: st.DrawFn) -> dict[str, Any]:
         "service_mean": mean,
         "service_second_moment": second,
     }
+
+
+@st.composite
+def shaped(draw: st.DrawFn) -> dict[str, Any]:
+    """Draw sizes of a decoder whose heads can share keys."""
+    sizes = {name: draw(st.integers(1, 9)) for name in SIZES}
+    return sizes | {"heads": sizes["kv_heads"] * draw(st.integers(1, 4))}
+
+
+@st.composite
+def continued(draw: st.DrawFn) -> dict[str, Any]:
+    """Draw a model with a prompt in its vocabulary, and a count that may just fit."""
+    model = draw(st.sampled_from(MODELS))
+    tokens = st.integers(0, model.shape.vocabulary - 1)
+    prompt = draw(st.lists(tokens, min_size=1, max_size=model.shape.positions))
+    room = model.shape.positions - len(prompt) + 1
+    keep = draw(st.sampled_from(attention.KEEP))
+    return {"model": model, "prompt": prompt, "count": draw(st.integers(1, room + 1)), "keep": keep}
 
 
 @st.composite
@@ -235,13 +302,15 @@ TOGETHER: dict[str, st.SearchStrategy[dict[str, Any]]] = {
     "serving.window.form": filling(),
     "serving.queues.mm1": single(),
     "serving.queues.mg1": general(),
+    "serving.attention.Shape": shaped(),
+    "serving.attention.generate": continued(),
 }
 """Arguments that go together, for functions that refuse most others."""
 
 
 def drawn(one: Documented) -> st.SearchStrategy[dict[str, Any]]:
     """Arguments of a function: as they come, or such that go together."""
-    apart = st.fixed_dictionaries({name: STRATEGIES[name] for name in arguments(one)})
+    apart = st.fixed_dictionaries({name: STRATEGIES[key(one, name)] for name in arguments(one)})
     return st.one_of(apart, TOGETHER.get(one.name, apart))
 
 
@@ -262,6 +331,20 @@ TYPICAL: dict[str, Any] = {
     "service_rate": 125,
     "service_mean": 0.008,
     "service_second_moment": 0.0001,
+    "layout": kvcache.Layout((kvcache.LayerGroup(80, 8, 128),), "bf16", 1),
+    "config": {"num_hidden_layers": 80, "hidden_size": 8192, "num_attention_heads": 64},
+    "dtype": "bf16",
+    "tensor_parallel": 1,
+    "tokens": 2048,
+    "memory": 10**12,
+    "block_size": 16,
+    **{name: getattr(MODELS[1].shape, name) for name in SIZES},
+    "shape": MODELS[1].shape,
+    "model": MODELS[1],
+    "seed": 3,
+    "prompt": [3, 1, 4],
+    "count": 2,
+    "keep": "keys and values",
     "throughput": [30.0, 400.0, 700.0],
     "latency": [0.029, 0.030, 0.032],
     "limit": 0.031,
@@ -273,7 +356,6 @@ TYPICAL: dict[str, Any] = {
     "percentiles": (),
     "quantile": 0.99,
     "requests": 20_000,
-    "seed": 0,
 }
 """One right argument of each name."""
 
@@ -302,26 +384,46 @@ EXTREMES: dict[str, list[Any]] = {
     "service_rate": EXTREME,
     "service_mean": [*EXTREME, 1e-308],
     "service_second_moment": EXTREME,
+    "layout": [
+        kvcache.Layout((kvcache.LayerGroup(1, 1, dim),), dtype, 1)
+        for dim, dtype in product([1, 128, 10**300], kvcache.BYTES)
+    ],
+    "config": [
+        {"num_hidden_layers": layers, "num_attention_heads": heads, "head_dim": dim}
+        for layers, heads, dim in product([0, 1, 80, 1e308], [1, 64], [1, 128, 1e308])
+    ],
+    "dtype": [*kvcache.BYTES],
+    "tensor_parallel": [*EXTREME, 2, 64, 128],
+    "tokens": [*EXTREME, 2048, 10**20],
+    "memory": [*EXTREME, 2**31, 10**20],
+    "block_size": [*EXTREME, 16],
+    **dict.fromkeys(SIZES, [1, 1e160, 10**20]),
+    "shape": [MODELS[0].shape, attention.Shape(10**20, 6, 2, 10**9, 1), MODELS[2].shape],
+    "model": MODELS,
+    "seed": [0, 10**16, 1e160, 1.7976931348623157e308],
+    "prompt": [[0], [0] * 12, [1e160], rows(0, 6, 8)[5]],
+    "count": [1, 2, 10**9, 1e300],
+    "keep": list(attention.KEEP),
     "throughput": rows(0, 1, 1.7976931348623157e308),
     "latency": rows(0, 1, 1.7976931348623157e308),
     "limit": EXTREME,
-    "slo": EXTREME[1::2],
+    "slo": [1],
     "tail": [0, 1, float("inf")],
-    "rule": ["simulated", "exponential"],
+    "rule": ["simulated"],
     "mean": ["surrogate"],
     "std": ["simulated"],
     "percentiles": [()],
-    "quantile": [0.5, 1 - 1e-16],
+    "quantile": [1 - 1e-16],
     "requests": [2000],
-    "seed": [0],
 }
 """Arguments of which every combination is tried."""
 EXTREMES["self"] = EXTREMES["service"]
 
 
-def combinations(names: list[str]) -> Iterator[dict[str, Any]]:
+def combinations(one: Documented) -> Iterator[dict[str, Any]]:
     """Every combination of extreme arguments."""
-    for values in product(*(EXTREMES[name] for name in names)):
+    names = arguments(one)
+    for values in product(*(EXTREMES[key(one, name)] for name in names)):
         yield dict(zip(names, values, strict=True))
 
 
@@ -329,7 +431,7 @@ SIGNED = {"arrivals"}
 """Numbers that may be negative."""
 ENDLESS = {"max_wait", "tail"}
 """Numbers that may be infinite."""
-OBJECTS = {"self", "service"}
+OBJECTS = {"self", "service", "shape", "model"}
 """Arguments that are no numbers."""
 
 

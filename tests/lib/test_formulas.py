@@ -65,6 +65,10 @@ def test_quiet_probability_is_the_poisson_probability_of_none():
         )
 
 
+def test_no_arrival_in_a_time_beyond_measure():
+    assert value(formulas.quiet_probability, 1e200, 1e200) == 0
+
+
 def test_rate_limit_is_the_rate_of_a_huge_batch():
     assert value(formulas.rate_limit, 0.0005) == pytest.approx(
         value(formulas.effective_rate, 1e15, **GPT3), rel=1e-9

@@ -58,6 +58,29 @@ def test_decimals_mean_what_they_say():
     assert LinearService(0.07, 0).min_batch(100) == 8
 
 
+def test_a_fraction_is_kept_as_it_is():
+    thirds = LinearService(Fraction(1, 3), Fraction(1, 3))
+    assert thirds.min_batch(2) == 3  # two would be a load of exactly one
+    assert thirds.time(2) == 1
+
+
+def test_single_precision_means_its_decimals_too():
+    sizes = np.array([1, 8, 32], dtype=np.float32)
+    times = np.array([0.0505, 0.054, 0.066], dtype=np.float32)
+    fitted, double = LinearService.fit(sizes, times), LinearService.fit([1, 8, 32], times.tolist())
+    assert fitted == LinearService.fit([1, 8, 32], [0.0505, 0.054, 0.066]) != double
+
+
+def test_masked_measurements_are_not_taken_for_numbers():
+    times = np.ma.array([0.05, 9.0, 0.06], mask=[False, True, False])
+    with pytest.raises(ValueError, match="times must have no masked entries"):
+        LinearService.fit([1, 2, 3], times)
+
+
+def test_constant_times_have_no_slope():
+    assert LinearService.fit([1, 2, 3, 5, 8, 13], [0.1] * 6).t_req == 0
+
+
 def test_edges_of_the_least_batch():
     assert GPT3.min_batch(0) == 1
     assert LinearService(0, 0.01).min_batch(50) == 1
@@ -155,3 +178,8 @@ def test_every_published_table_is_whole():
         assert data.source and data.citation and data.setting
     with pytest.raises(ValueError, match="name must be one of gpt-175b"):
         measurements.published("gpt-4")
+
+
+def test_published_times_cannot_be_changed():
+    with pytest.raises(ValueError, match="read-only"):
+        measurements.published("gpt-175b").times[0] = 1

@@ -8,7 +8,9 @@ of the book has a module; all formulas are reached by name from here.
 from __future__ import annotations
 
 from .._formula import REGISTRY, Formula, curve, formula, stable, value
+from .attention import *
 from .batches import *
+from .memory import *
 from .operating import *
 from .sizing import *
 from .waiting import *

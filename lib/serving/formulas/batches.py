@@ -120,7 +120,7 @@ def mean_batch(arrival_rate: Any, mean_window: Any) -> Any:
 @formula(
     domain=lambda arrival_rate, max_batch: (arrival_rate > 0, max_batch >= 1),
     latex=r"\frac{B_{\max} - 1}{\lambda_{\text{arr}}}",
-    source="Erlang 1909; Kingman 1993, ch. 4",
+    source="Kingman 1993, ch. 4",
     chapter=3,
 )
 def fill_time(arrival_rate: Any, max_batch: Any) -> Any:
