@@ -149,7 +149,7 @@ Erlang asked first {cite}`erlang1909`; [chapter 2](02-batch-time.ipynb) tells th
 """
 
 LOAD = r"""
-## What 1 batch costs
+## What a batch costs
 
 (a-target-7)=
 The M/G/1 queue gets 100 requests/s, with $T_{\text{fixed}} = 50\,\text{ms}$; its load

@@ -76,7 +76,7 @@ def test_a_late_exploration_is_found() -> None:
 
 @pytest.mark.parametrize(
     "heading, badge",
-    [("What 1 batch costs", "[proved](badges.md#proved)"),
+    [("What a batch costs", "[proved](badges.md#proved)"),
      ("How long does it take?", "[measured](badges.md#measured)")],
 )  # fmt: skip
 def test_a_section_with_results_and_no_badge_is_found(heading: str, badge: str) -> None:
