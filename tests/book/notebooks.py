@@ -24,6 +24,8 @@ ROOT = Path(__file__).resolve().parents[2]
 
 DIRECTIVE = re.compile(r"\{([\w:.+-]+)\}\s*(.*)", re.DOTALL)
 OPTION = re.compile(r":([\w-]+):[ \t]*(.*)")
+TITLE = re.compile(r"^\d+\.\d+ (?=\S)")
+"""Number of an exercise before its title."""
 LABEL = re.compile(r"\\label\{([^}]*)\}")
 NOT_TEXT = {
     *("code", "code-block", "code-cell", "sourcecode", "literalinclude", "include", "mermaid"),
@@ -32,6 +34,8 @@ NOT_TEXT = {
 """Directives whose body and argument are no prose."""
 IDENTIFIER = {"solution", "solution-start", "figure", "image", "iframe"}
 """Directives whose argument is a label or a file name."""
+EXERCISES = {"exercise", "exercise-start"}
+"""Directives whose argument is a numbered title; its number is checked elsewhere."""
 WORDED = ("alt", "caption", "title")
 """Options of directives, and attributes of raw HTML, whose value is prose."""
 
@@ -175,6 +179,8 @@ def _directive(token: Token) -> Iterator[Block]:
     elif name == "raw" and argument == "html":
         yield Text([_words(hypertext(body))])
     elif name not in NOT_TEXT:
+        if name in EXERCISES:
+            argument = TITLE.sub("", argument, count=1)
         if argument and name not in IDENTIFIER:
             yield from (Text(t.children or []) for t in _parser().parseInline(argument))
         yield from blocks(body)

@@ -225,8 +225,9 @@ def pattern(phrase: str) -> re.Pattern[str]:
     text = normal(phrase).strip()
     before = r"(?<![\w^])(?<!\d[.,/])(?<!^-)(?<![\s([=]-)"
     after = r"(?![\w^])(?![.,]\d)(?!/\w)"
-    if text[-1:].isdigit():
-        after += r"(?! ?%)(?! (?:thousand|million|billion)\b)(?! ?(?:×|·|\\times|\\cdot) ?10)"
+    if text[-1:].isdigit():  # a number with a unit is another number
+        after += rf"(?! ?{UNIT})(?! thousand\b)"
+        after += r"(?! ?(?:×|·|\\times|\\cdot) ?10)"
     return re.compile(before + re.escape(text) + after)
 
 

@@ -83,7 +83,7 @@ def without(notebook: NotebookNode, start: str) -> NotebookNode:
 def exercise(k: int) -> str:
     """Exercise with its hint; the solution is open for a code cell."""
     return f"""
-```{{exercise-start}}
+```{{exercise-start}} 5.{k} Divide
 :label: ex-05-{k}
 ```
 How does the load change?

@@ -161,6 +161,9 @@ def test_a_missing_hint_is_found() -> None:
     [
         ("Hint for this exercise\n:class: dropdown", "Hint", "ex-05-2 needs a folded hint"),
         ("ex-05-2\n```\nHow", "ex-05-7\n```\nHow", "exercise 2 must have the label ex-05-2"),
+        ("} 5.2 Divide", "}", "exercise 2 must have a title '5.2 …', has ''"),
+        ("5.2 Divide", "5.3 Divide", "exercise 2 must have a title '5.2 …'"),
+        ("5.2 Divide", "4.2 GiB", "exercise 2 must have a title '5.2 …'"),
         ("{solution-start} ex-05-2", "{solution-start} ex-05-1", "ex-05-2 needs one solution"),
         ("ex-05-2\n:class: dropdown", "ex-05-2", "the solution of ex-05-2 must be of class"),
     ],
