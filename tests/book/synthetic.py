@@ -146,6 +146,8 @@ Erlang asked first {cite}`erlang1909`; [chapter 2](02-batch-time.ipynb) tells th
 - LO-05.1: compute the load.
 - LO-05.2: read a table.
 - LO-05.3: divide.
+
+**What to know first:** division.
 """
 
 LOAD = r"""
@@ -162,6 +164,11 @@ $$ (eq-utilization)
 At `B` = 16 it is
 36.3 %, by `load(16)`. The least batch is $B_{\min} = 6$, not
 *B* = 8, see {ref}`section 9 <a-target-7>`.
+
+```{admonition} Guess first
+:class: tip
+What costs more?
+```
 
 ```{admonition} If you run a server
 :class: note
