@@ -121,6 +121,9 @@ def _registered(module: ast.Module) -> Iterator[ast.Constant | str]:
         elif isinstance(node, ast.Name) and node.id in REGISTERS and id(node) not in functions:
             yield f"call {node.id} itself, so that the number can be read from the cell"
         elif isinstance(node, ast.Call) and (name := called(node)) in REGISTERS:
+            if isinstance(node.func, ast.Attribute) and ast.unparse(node.func.value) != "book":
+                yield f"line {node.lineno}: {ast.unparse(node.func)} is not that of serving.book"
+                continue
             named = [keyword.value for keyword in node.keywords if keyword.arg == "text"]
             first = [*node.args, *named][0] if node.args or named else None
             if not (isinstance(first, ast.Constant) and isinstance(first.value, str)):

@@ -134,6 +134,7 @@ def test_what_is_no_prose_is_left_alone(extra: str) -> None:
         "claim(value=0.007, text=sentence)",
         "claim()",
         'book.claim("7" + " ms", 0.007)',
+        'lies.claim("36.3 %", load)',
         "list(map(claim, texts, values))",
         "from serving.book import claim as promise",
         'if fast:\n    claim("36.3 %", load)',  # may never run
