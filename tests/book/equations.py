@@ -10,7 +10,7 @@ from functools import cache
 from nbformat import NotebookNode
 
 from notebooks import Block, Equation, Heading, Text, blocks, chapter_number, markdown_cells
-from serving import notation, reader
+from serving import _latex, notation, reader
 from serving.formulas import REGISTRY
 
 OPERATORS = {
@@ -19,10 +19,10 @@ OPERATORS = {
     *(r"\to", r"\infty", r"\le", r"\leq", r"\ge", r"\geq", r"\ne", r"\neq", r"\ll", r"\gg"),
     *(r"\approx", r"\sim", r"\equiv", r"\propto", r"\pm", r"\times", r"\cdot", r"\div"),
     *(r"\ldots", r"\cdots", r"\dots", r"\in", r"\mid", r"\vert", r"\lvert", r"\rvert"),
-    *(r"\Rightarrow", r"\Leftrightarrow", r"\implies", r"\iff", r"\mapsto", r"\quad"),
-    *(r"\lfloor", r"\rfloor", r"\lceil", r"\rceil", r"\langle", r"\rangle", r"\big", r"\Big"),
+    *(r"\Rightarrow", r"\Leftrightarrow", r"\implies", r"\iff", r"\mapsto"),
+    *(r"\lfloor", r"\rfloor", r"\lceil", r"\rceil", r"\langle", r"\rangle"),
     *(r"\underbrace", r"\overbrace", r"\boxed", r"\tag"),
-    *(r"\{", r"\}", r"\%", r"\|", r"\limits", r"\nolimits", r"\biggl", r"\biggr"),
+    *(r"\{", r"\}", r"\%", r"\|", r"\limits", r"\nolimits"),
 }
 """Commands that are no symbols."""
 
@@ -121,7 +121,7 @@ def indices() -> frozenset[str]:
 
 
 def _tokens(latex: str) -> list[str]:
-    return reader.tokens(UPRIGHT.sub(r"\1\\text{\2}", latex))
+    return _latex.tokens(UPRIGHT.sub(r"\1\\text{\2}", latex))
 
 
 def strangers(latex: str) -> list[str]:
