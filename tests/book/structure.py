@@ -12,6 +12,7 @@ from nbformat import NotebookNode
 from pybtex.database import parse_file
 
 import exercises
+import proofs
 from notebooks import (
     ROOT,
     Block,
@@ -31,12 +32,13 @@ from notebooks import (
 from prose import Segment, collect, pattern, segments, tabulated
 
 FIRST_SCREEN = 6
-"""Something to operate or to see stands among so many first cells."""
+"""Something to operate stands among so many first cells."""
 BADGE = re.compile(r"(?:.*/)?badges\.md(?:#(.*))?")
 BADGES = ("proved", "exact", "simulated", "measured", "rule-of-thumb")
 CLOSING = ("What to take away", "Limits", "Exercises")
-SHOWN = re.compile(r"[\[(]?(?:(?:0|True)(?:, ?)?)+[\])]?")
-"""Output of a cell that proves: zero or True, perhaps several."""
+KNOWN = "What to know first"
+BOXES = ("Guess first", "If you run a server")
+"""Titles of admonitions that a chapter has at least once."""
 
 
 @dataclass
@@ -59,6 +61,7 @@ def check(notebook: NotebookNode, name: str) -> list[str]:
     assert number is not None, f"{name} has no number"
     faults = [
         *_opening(notebook, parts[0], number),
+        *_boxes(parts),
         *(f"section {part.title!r}: {fault}" for part in parts for fault in _results(part)),
         *_closing(notebook, parts, number),
         *exercises.check(notebook, number),
@@ -90,16 +93,21 @@ def _opening(notebook: NotebookNode, opening: Section, number: int) -> Iterator[
     wanted = [f"LO-{number:02}.{k}" for k in range(1, max(3, len(objectives)) + 1)]
     if objectives != wanted:
         yield f"the opening must name the objectives {', '.join(wanted)}, has {objectives}"
+    if f"{KNOWN}:" not in text:
+        yield f"the opening must say '{KNOWN}: …'"
     importing = [n for n, cell in code_cells(notebook) if imports(cell.source)]
     code = [n for n, _ in code_cells(notebook)]
     if importing != code[:1] or not code:
         yield f"the first code cell alone must import; cells {importing} do"
     exploring = [n for n, cell in code_cells(notebook) if calls(cell.source, "explore")]
-    if not exploring:
-        yield "nothing to operate: call explore"
-    seen = [n for n, cell in code_cells(notebook) if cell.outputs] + exploring
-    if min(seen, default=FIRST_SCREEN) >= FIRST_SCREEN:
-        yield f"nothing to see or operate in the first {FIRST_SCREEN} cells"
+    if not exploring or exploring[0] >= FIRST_SCREEN:
+        yield f"nothing to operate in the first {FIRST_SCREEN} cells: call explore"
+
+
+def _boxes(parts: Sequence[Section]) -> Iterator[str]:
+    directives = [b for part in parts for b in part.blocks if isinstance(b, Directive)]
+    titles = {one.argument for one in directives if one.name == "admonition"}
+    yield from (f"no admonition {title!r}: write one" for title in BOXES if title not in titles)
 
 
 def imports(source: str) -> bool:
@@ -117,7 +125,10 @@ def _results(part: Section) -> Iterator[str]:
     if has_results(part) and not known and part.title not in CLOSING:
         yield "results without a badge: link one of badges.md"
     if "proved" in known and not proves(part):
-        yield "proved, but no cell shows 0 from simplify or True, and there is no {prf:proof}"
+        yield (
+            "proved, but no cell shows 0 from simplify or True that is not so for any names, "
+            "and there is no {prf:proof}"
+        )
     borrowed = {"measured", "rule-of-thumb"} & set(known)
     if borrowed and not any(True for block in part.blocks for _ in citations(block)):
         yield f"{' and '.join(sorted(borrowed))}, but nothing is cited: add a cite role"
@@ -132,12 +143,8 @@ def has_results(part: Section) -> bool:
 
 def proves(part: Section) -> bool:
     """Whether a section shows a proof."""
-    for cell in part.code:
-        for output in cell.outputs:
-            text = output.get("data", {}).get("text/plain", "").strip()
-            if SHOWN.fullmatch(text) and ("0" not in text or "simplify" in cell.source):
-                return True
-    return any(isinstance(b, Directive) and b.name == "prf:proof" for b in part.blocks)
+    written = any(isinstance(b, Directive) and b.name == "prf:proof" for b in part.blocks)
+    return written or any(map(proofs.shows, part.code))
 
 
 def _closing(notebook: NotebookNode, parts: Sequence[Section], number: int) -> Iterator[str]:

@@ -65,18 +65,30 @@ def test_a_first_code_cell_without_imports_is_found() -> None:
 
 def test_a_chapter_without_exploration_is_found() -> None:
     notebook = replaced(clean(), "explore(draw)", "draw()")
-    assert "nothing to operate: call explore" in only_fault(notebook)
+    assert "nothing to operate in the first 6 cells" in only_fault(notebook)
 
 
 def test_a_late_exploration_is_found() -> None:
     notebook = clean()
-    notebook.cells[2:2] = [markdown("Words.") for _ in range(4)]
-    assert "nothing to see or operate in the first 6 cells" in only_fault(notebook)
+    notebook.cells[2:2] = [code("1 + 1", text("2")), *(markdown("Words.") for _ in range(3))]
+    assert "nothing to operate in the first 6 cells" in only_fault(notebook)
+
+
+@pytest.mark.parametrize(
+    ("part", "fault"),
+    [
+        ("**What to know first:**", "the opening must say 'What to know first: …'"),
+        ("{admonition} Guess first", "no admonition 'Guess first'"),
+        ("{admonition} If you run a server", "no admonition 'If you run a server'"),
+    ],
+)
+def test_a_missing_part_is_found(part: str, fault: str) -> None:
+    assert fault in only_fault(replaced(clean(), part, "{note}" if "{" in part else ""))
 
 
 @pytest.mark.parametrize(
     "heading, badge",
-    [("What 1 batch costs", "[proved](badges.md#proved)"),
+    [("What a batch costs", "[proved](badges.md#proved)"),
      ("How long does it take?", "[measured](badges.md#measured)")],
 )  # fmt: skip
 def test_a_section_with_results_and_no_badge_is_found(heading: str, badge: str) -> None:
@@ -113,6 +125,8 @@ def test_a_badge_of_three_words_is_read() -> None:
         ("sp.simplify(x), sp.simplify(y)", "(0, 0)"),
         ("a == b", "True"),
         ("[x.is_positive for x in y]", "[True, True]"),
+        ("sp.Tuple(*[sp.simplify(x[n] - y[n]) for n in x])", "(0, 0)"),
+        ("z = x * (y + 1)\nsp.simplify(z - x * y - x)", "0"),
     ],
 )
 def test_a_proof_shows_zero_or_true(source: str, output: str) -> None:
@@ -122,7 +136,14 @@ def test_a_proof_shows_zero_or_true(source: str, output: str) -> None:
 
 @pytest.mark.parametrize(
     ("source", "output"),
-    [("sp.simplify(x)", "B"), ("x", "0"), ("sp.simplify(x), y", "(0, B)"), ("x", "False")],
+    [
+        *(("sp.simplify(x)", "B"), ("x", "0"), ("sp.simplify(x), y", "(0, B)"), ("x", "False")),
+        *(("sp.simplify(x - x)", "0"), ("sp.simplify(0 * f(x))", "0"), ("sp.simplify(0)", "0")),
+        *(("True", "True"), ("f(x) == f(x)", "True"), ("sp.simplify(x)\ny", "0")),
+        ("sp.simplify(x - y), sp.simplify(x - x)", "(0, 0)"),
+        ("y = f(x)\nsp.simplify(y - f(x))", "0"),
+        ("[sp.simplify(x - x) for x in y]", "[0, 0]"),
+    ],
 )
 def test_a_proof_that_shows_something_else_is_found(source: str, output: str) -> None:
     notebook = changed(clean(), "sp.simplify", source=source, outputs=[text(output)])
@@ -161,6 +182,9 @@ def test_a_missing_hint_is_found() -> None:
     [
         ("Hint for this exercise\n:class: dropdown", "Hint", "ex-05-2 needs a folded hint"),
         ("ex-05-2\n```\nHow", "ex-05-7\n```\nHow", "exercise 2 must have the label ex-05-2"),
+        ("} 5.2 Divide", "}", "exercise 2 must have a title '5.2 …', has ''"),
+        ("5.2 Divide", "5.3 Divide", "exercise 2 must have a title '5.2 …'"),
+        ("5.2 Divide", "4.2 GiB", "exercise 2 must have a title '5.2 …'"),
         ("{solution-start} ex-05-2", "{solution-start} ex-05-1", "ex-05-2 needs one solution"),
         ("ex-05-2\n:class: dropdown", "ex-05-2", "the solution of ex-05-2 must be of class"),
     ],
