@@ -132,6 +132,22 @@ def integer(name: str, value: Any, *, at_least: int | None = None) -> int:
     return int(fraction)
 
 
+def brief(number: Fraction) -> str:
+    """Write a number of any size to six digits.
+
+    Parameters
+    ----------
+    number : Fraction
+        The number; it may be beyond float64.
+
+    Returns
+    -------
+    str
+        Such as ``"0.7"`` or ``"1.5e+400"``.
+    """
+    return f"{Decimal(number.numerator) / Decimal(number.denominator):.6g}"
+
+
 def is_scalar(value: Any) -> bool:
     """Tell one thing from a sequence: numbers, texts, sets and arrays without axes are one.
 

@@ -373,6 +373,48 @@ def crossing(result: Any, batches: Any, latency: Any, limit: Any) -> None:
     assert_near(result, expected)
 
 
+def fixed_batches(queue: Any, arrival_rate: Any, batch: Any, service: Any, workers: Any) -> None:
+    """Check parts and bounds of the response times in fixed batches."""
+    t_fixed, t_req = parts(service)
+    rate, size, busy = exact(arrival_rate), exact(batch), t_fixed + t_req * exact(batch)
+    load = rate * busy / (size * exact(workers))
+    assert load < 1
+    assert_near(queue.busy, load)
+    assert_near(queue.mean, busy + (size - 1) / (2 * rate) + exact(queue.mean_wait))
+    # Kingman's bound: Erlang gaps of mean 1 / rate times the size, constant service.
+    assert 0 <= queue.mean_wait <= (1 + 1e-9) * float(1 / (2 * rate * (1 - load)))
+    if size * exact(workers) <= 4096:
+        law(queue, float(busy))
+
+
+def greedy(queue: Any, arrival_rate: Any, max_batch: Any, service: Any, buffer: Any) -> None:
+    """Check the balance of work and of requests, and bounds of the response times."""
+    t_fixed, t_req = parts(service)
+    rate, size = exact(arrival_rate), exact(max_batch)
+    shares = queue.batches
+    assert np.all(shares >= 0) and math.isclose(shares.sum(), 1, rel_tol=1e-9)
+    assert 1 - RELATIVE <= queue.mean_batch <= size * (1 + RELATIVE)
+    served = float(rate) * (1 - queue.loss)
+    assert 0 <= queue.loss <= 1 and 0 <= queue.busy <= 1
+    work = float(t_fixed) / queue.mean_batch + float(t_req)  # of each request that is served
+    assert math.isclose(queue.busy, served * work, rel_tol=1e-7) or queue.loss > 1 - 1e-7
+    if buffer is None:
+        assert queue.loss == 0
+    if size <= 96:  # quantiles of large batches take seconds
+        law(queue, float(t_fixed + t_req))
+
+
+def law(queue: Any, least: float) -> None:
+    """Check that quantiles and probabilities of a response time belong together."""
+    assert queue.mean >= least * (1 - 1e-12) and math.isfinite(queue.std)
+    median, late = queue.quantile(0.5), queue.quantile(0.99)
+    assert least * (1 - 1e-12) <= median <= late
+    if queue.std > 1e-6 * queue.mean:  # else the quantile's last digits move the probability
+        assert queue.sf(late) <= 0.01 + 1e-6 <= queue.sf(late * (1 - 1e-5)) + 1e-4 or late <= least
+    assert abs(queue.mean - median) <= (1 + 1e-6) * queue.std + 1e-9 * queue.mean
+    assert math.isclose(queue.sf(least * (1 - 1e-9)), 1) or least < 1e-300
+
+
 INVARIANTS: dict[str, Callable[..., None]] = {
     "serving.service.LinearService": made,
     "serving.service.LinearService.time": time,
@@ -383,6 +425,8 @@ INVARIANTS: dict[str, Callable[..., None]] = {
     "serving.surrogate.optimum": optimum,
     "serving.queues.departures": departures,
     "serving.window.form": window,
+    "serving.exact.FixedBatchQueue": fixed_batches,
+    "serving.exact.GreedyQueue": greedy,
     "serving.queues.mm1": mm1,
     "serving.queues.mg1": mg1,
     "serving.kvcache.layout": layout,

@@ -130,6 +130,8 @@ STRATEGIES: dict[str, st.SearchStrategy[Any]] = {
     "services": st.one_of(numbers, lists(numbers)),
     "max_batch": st.one_of(st.integers(1, 300), numbers),
     "max_wait": st.one_of(st.just(float("inf")), numbers),
+    "workers": st.one_of(st.integers(1, 9), numbers),
+    "buffer": st.one_of(st.none(), st.integers(0, 40), numbers),
     "service_rate": positive,
     "service_mean": numbers,
     "service_second_moment": numbers,
@@ -300,6 +302,12 @@ TOGETHER: dict[str, st.SearchStrategy[dict[str, Any]]] = {
     "serving.tradeoff.knee": points("batches", "throughput"),
     "serving.tradeoff.crossing": limited(),
     "serving.window.form": filling(),
+    "serving.exact.FixedBatchQueue": near_capacity(
+        batch=st.sampled_from([64, 64, 63, 8]), workers=st.sampled_from([1, 1, 2, 30])
+    ),
+    "serving.exact.GreedyQueue": near_capacity(
+        max_batch=st.sampled_from([64, 64, 66, 8]), buffer=st.sampled_from([None, None, 0, 3, 20])
+    ),
     "serving.queues.mm1": single(),
     "serving.queues.mg1": general(),
     "serving.attention.Shape": shaped(),
@@ -328,6 +336,8 @@ TYPICAL: dict[str, Any] = {
     "services": [1.0, 2.0, 3.0],
     "max_batch": 8,
     "max_wait": 0.050,
+    "workers": 2,
+    "buffer": None,
     "service_rate": 125,
     "service_mean": 0.008,
     "service_second_moment": 0.0001,
@@ -381,6 +391,8 @@ EXTREMES: dict[str, list[Any]] = {
     "services": [0, 1e308, *rows(0, 1, 1e308)],
     "max_batch": [1, 2, 8, 10**9, 10**16, 1e160, 1e300, 1.7976931348623157e308],
     "max_wait": [*EXTREME, 1e9, float("inf")],
+    "workers": [1, 2, 1e300],
+    "buffer": [None, 0, 5, 1e300],
     "service_rate": EXTREME,
     "service_mean": [*EXTREME, 1e-308],
     "service_second_moment": EXTREME,
@@ -441,4 +453,4 @@ def wrong(name: str, kind: str) -> list[Any]:
     if "array" in kind:
         return [*WRONG, *WRONG_ARRAYS, *([value] * 3 for value in negative)]
     finite = [x for x in WRONG if not (name in ENDLESS and isinstance(x, float) and x > 1)]
-    return [*finite, *negative]
+    return [x for x in [*finite, *negative] if x is not None or "optional" not in kind]

@@ -12,7 +12,8 @@ INSIDE = {
     **{"service_second_moment": 0.1, "service_cv": 1, "n_parameters": 1, "element_bytes": 2},
     **{"devices": 1, "bandwidth": 1, "layers": 1, "width": 1, "tokens": 1, "kv_heads": 1},
     **{"head_dim": 1, "cache_memory": 1, "kv_width": 1, "mlp_width": 1, "input_tokens": 1},
-    **{"output_tokens": 1},
+    **{"output_tokens": 1, "mean_response": 1, "normal_quantile": 2.33, "response_std": 1},
+    **{"quantile": 0.99, "gain": 0.1, "first_batch": 8, "last_batch": 32},
 }
 """Arguments at which every formula has a value."""
 
@@ -83,6 +84,14 @@ OUTSIDE = {
         *({"rate": -1}, {"service_mean": -0.1}, {"service_second_moment": 0.05}),
     ],
     "wait_by_variability": [{"load": -1}, {"service_mean": -1}, {"service_cv": -1}],
+    "gaussian_tail": [{"mean_response": -1}, {"normal_quantile": -1}, {"response_std": -1}],
+    "exponential_tail": [{"mean_response": -1}, {"quantile": -0.1}, {"quantile": 1}],
+    "doubling_gain": [
+        *({"batch": 0.5}, {"t_fixed": -0.001, "t_req": 1}, {"t_req": -0.001}),
+        {"t_fixed": 0, "t_req": 0},
+    ],
+    "gain_batch": [{"gain": 0}, {"gain": 1.001}, {"t_fixed": -1}, {"t_req": 0}],
+    "knee_batch": [{"first_batch": 0.5}, {"last_batch": 7}, {"t_fixed": -0.001}, {"t_req": 0}],
 }
 UNSTABLE = {
     "min_batch": {"arrival_rate": 1400},
