@@ -292,6 +292,65 @@ TABLE: tuple[Entry, ...] = (
     Entry(
         "knee_batch", r"B_{\text{knee}}", "batch at the knee of a range", "requests", "knee_batch"
     ),
+    Entry("servers", "c", "servers that share one queue", "1"),
+    Entry("capacity", "K", "places in the system, those in service included", "requests"),
+    Entry("offered_load", "a", "offered load: the servers that are busy on average", "1"),
+    Entry("staffing_margin", r"\beta", "servers to spare, in square roots of the load", "1"),
+    Entry("delay_probability", r"P_{\text{wait}}", "share of requests that wait", "1"),
+    Entry("square_root_servers", r"c_{\beta}", "servers by the rule", "1", "square_root_servers"),
+    Entry(
+        "erlang_wait",
+        r"E[W_{\text{M/M/c}}]",
+        "mean wait of an M/M/c queue",
+        "s",
+        "erlang_wait",
+    ),
+    Entry(
+        "erlang_wait_tail",
+        r"P_{\text{late}}(t)",
+        "share of requests that wait longer in M/M/c",
+        "1",
+        "erlang_wait_tail",
+    ),
+    Entry(
+        "allen_cunneen",
+        r"E[W_{\text{AC}}]",
+        "mean wait of M/G/c by Allen and Cunneen",
+        "s",
+        "allen_cunneen",
+    ),
+    Entry(
+        "cosmetatos_excess",
+        r"\epsilon",
+        "wait of M/D/c beyond half that of M/M/c, as a share",
+        "1",
+        "cosmetatos_excess",
+    ),
+    Entry(
+        "cosmetatos", r"E[W_{\text{Cos}}]", "mean wait of M/G/c by Cosmetatos", "s", "cosmetatos"
+    ),
+    Entry(
+        "kimura_excess",
+        r"\epsilon_{\text{K}}",
+        "the same share, refined by Kimura",
+        "1",
+        "kimura_excess",
+    ),
+    Entry("kimura", r"E[W_{\text{Kim}}]", "mean wait of M/G/c by Kimura", "s", "kimura"),
+    Entry(
+        "last_place_wait",
+        r"E[W_{\text{last}}]",
+        "mean wait from the last place of a finite queue",
+        "s",
+        "last_place_wait",
+    ),
+    Entry(
+        "overload_loss",
+        r"P_{\text{over}}",
+        "least loss when more arrive than can be served",
+        "1",
+        "overload_loss",
+    ),
 )
 """Symbols that stand in formulas."""
 
@@ -315,8 +374,6 @@ LOCAL: dict[str, str] = {
     r"T_{\text{batch}}": "delay of a request until its batch closes",
     r"r": "load that remains at any batch size: arrival rate times t_req",
     r"\delta": "room that is left: target less load",
-    r"c": "number of servers",
-    r"K": "places in the system",
     r"u": "logarithm of a batch size",
     r"W": "waiting time",
     r"T": "response time, or the length of an observation",
