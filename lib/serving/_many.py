@@ -18,6 +18,7 @@ from scipy import special
 
 from . import errors, formulas
 from ._means import Waits, means, nonnegative
+from ._walk import LEAST
 from .errors import UnstableError
 from .exact import LARGEST_TOTAL, FixedBatchQueue
 from .service import LinearService
@@ -165,8 +166,8 @@ def halfin_whitt(staffing_margin: float) -> float:
     0.2234
     """
     margin = errors.number("staffing_margin", staffing_margin, above=0)
-    ratio = math.exp(special.log_ndtr(margin) + min(margin**2 / 2, 700.0))
-    return 1 / (1 + margin * math.sqrt(2 * math.pi) * ratio)
+    density = math.exp(-(min(margin, 1e3) ** 2) / 2) / math.sqrt(2 * math.pi)
+    return density / (density + margin * float(special.ndtr(margin)))
 
 
 def least_servers(load: float, delay_probability: float) -> int:
@@ -177,7 +178,7 @@ def least_servers(load: float, delay_probability: float) -> int:
     load : float
         Offered load: arrival rate times mean service time, from 0 to 990,000 [1].
     delay_probability : float
-        Largest share that may wait, above 0 and at most 1 [1].
+        Largest share that may wait, from 1e-300 to 1 [1].
 
     Returns
     -------
@@ -201,7 +202,7 @@ def least_servers(load: float, delay_probability: float) -> int:
     14
     """
     errors.number("load", load, at_least=0, at_most=990_000)
-    target = errors.number("delay_probability", delay_probability, above=0, at_most=1)
+    target = errors.number("delay_probability", delay_probability, at_least=1e-300, at_most=1)
     offered = errors.exact("load", load)
     low, high = math.floor(offered) + 1, math.floor(offered) + 2
     while _delay(offered, high) > target:
@@ -341,7 +342,7 @@ def mmck(arrival_rate: float, service_rate: float, servers: int, capacity: int) 
     servers : int
         Servers, from 1 to 1,000,000 [1].
     capacity : int
-        Places in the whole system, those in service included, from ``servers`` to 1,000,000 [1].
+        Places in the system, those in service included, from ``servers`` to 1,000,000 [requests].
 
     Returns
     -------
@@ -469,6 +470,11 @@ def mgc(
         )
     count = _places("servers", servers)
     offered = _bearable("arrival_rate", arrival_rate, arriving * mean, count)
+    if offered < LEAST:
+        raise ValueError(
+            f"arrival_rate = {arrival_rate!r} is less than {float(LEAST):g} of what a server can "
+            f"do: nobody waits"
+        )
     variability = max(second / mean**2 - 1, Fraction(0))
     return _rules(offered, mean, variability, count)
 
@@ -477,15 +483,14 @@ def _rules(
     offered: Fraction, mean: Fraction, variability: Fraction, servers: int
 ) -> Approximations:
     """Evaluate the rules in times of a mean service."""
-    setting = (_delay(offered, servers), servers, 1, offered, math.sqrt(variability))
-    credible = formulas.cosmetatos_excess(servers, 1, offered) <= 1
     try:
-        return Approximations(
-            float(Fraction(formulas.allen_cunneen(*setting)) * mean),
-            float(Fraction(formulas.cosmetatos(*setting)) * mean) if credible else None,
-            float(Fraction(formulas.kimura(*setting)) * mean),
-        )
-    except OverflowError:
+        setting = (_delay(offered, servers), offered, 1, servers, math.sqrt(variability))
+        credible = formulas.cosmetatos_excess(offered, 1, servers) <= 1
+        rules = (formulas.allen_cunneen, formulas.cosmetatos, formulas.kimura)
+        shares = [rule(*setting) for rule in rules]
+        waits = [float(Fraction(share) * mean) for share in shares]
+    except (OverflowError, ValueError):  # too large for a float, or not a number any more
         raise ValueError(
             "arrival_rate, service_mean and service_second_moment give a wait that leaves float64"
         ) from None
+    return Approximations(waits[0], waits[1] if credible else None, waits[2])

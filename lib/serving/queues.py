@@ -45,6 +45,9 @@ __all__ = [
     "mmck",
 ]
 
+MOST_VARIABLE = 10**6
+"""Second moment over squared mean up to which the digits of a transform suffice."""
+
 
 def mm1(arrival_rate: float, service_rate: float) -> Waits:
     """Waits and means of an M/M/1 queue.
@@ -182,12 +185,17 @@ def _same_mean(transform: Callable[[Any], Any], mean: Fraction, second: Fraction
         raise TypeError(f"transform must be a function, got {transform!r}")
     if mean == 0:
         raise ValueError("service_mean must be greater than 0 with a transform, got 0")
-    point = float(mean / second) / 1e4
-    found = float(np.real(1 - transform(np.array([point + 0j]))[0])) / point
-    if not math.isclose(found, float(mean), rel_tol=0.01):
+    if second > MOST_VARIABLE * mean**2:
         raise ValueError(
-            f"transform = {transform!r} has a mean of {found:.6g}, "
-            f"and service_mean is {float(mean)!r}"
+            f"service_second_moment must be at most {MOST_VARIABLE} times the square of "
+            f"service_mean with a transform, got {errors.brief(second)}"
+        )
+    point = float(mean**2 / second) / 1e4  # in rates of service; so near 0 a mean is what counts
+    found = float(np.real(1 - transform(np.array([point / float(mean) + 0j]))[0])) / point
+    if not math.isclose(found, 1, rel_tol=0.01):
+        raise ValueError(
+            f"transform = {transform!r} must have the mean service_mean = {float(mean)!r}, "
+            f"got one that is {found:.6g} times as large"
         )
 
 
@@ -212,7 +220,7 @@ def gamma_transform(service_mean: float, service_cv: float) -> Callable[[Any], A
     service_mean : float
         Mean service time, above 0 [s].
     service_cv : float
-        Coefficient of variation, at least 0: 0 is constant, 1 exponential [1].
+        Coefficient of variation, from 0 to 1000: 0 is constant, 1 exponential [1].
 
     Returns
     -------
@@ -236,7 +244,7 @@ def gamma_transform(service_mean: float, service_cv: float) -> Callable[[Any], A
     0.5
     """
     mean = errors.number("service_mean", service_mean, above=0)
-    square = errors.number("service_cv", service_cv, at_least=0) ** 2
+    square = errors.number("service_cv", service_cv, at_least=0, at_most=1000) ** 2
     if square < 1e-12:
         return lambda s: np.exp(-s * mean)
     return lambda s: np.exp(-np.log1p(s * mean * square) / square)

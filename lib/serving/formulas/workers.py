@@ -20,7 +20,7 @@ def square_root_servers(offered_load: Any, staffing_margin: Any) -> Any:
 
 
 @formula(
-    domain=lambda delay_probability, servers, service_rate, rate: (
+    domain=lambda delay_probability, rate, service_rate, servers: (
         delay_probability >= 0,
         delay_probability <= 1,
         servers >= 1,
@@ -32,13 +32,13 @@ def square_root_servers(offered_load: Any, staffing_margin: Any) -> Any:
     source="Erlang 1917; Kleinrock 1975, ch. 3",
     chapter=9,
 )
-def erlang_wait(delay_probability: Any, servers: Any, service_rate: Any, rate: Any) -> Any:
+def erlang_wait(delay_probability: Any, rate: Any, service_rate: Any, servers: Any) -> Any:
     """Mean wait of an M/M/c queue, from its probability of waiting."""
     return delay_probability / (servers * service_rate - rate)
 
 
 @formula(
-    domain=lambda delay_probability, servers, service_rate, rate, time: (
+    domain=lambda delay_probability, rate, service_rate, servers, time: (
         delay_probability >= 0,
         delay_probability <= 1,
         servers >= 1,
@@ -52,14 +52,14 @@ def erlang_wait(delay_probability: Any, servers: Any, service_rate: Any, rate: A
     chapter=9,
 )
 def erlang_wait_tail(
-    delay_probability: Any, servers: Any, service_rate: Any, rate: Any, time: Any
+    delay_probability: Any, rate: Any, service_rate: Any, servers: Any, time: Any
 ) -> Any:
     """Probability that the wait of an M/M/c queue exceeds a time."""
     return delay_probability * exp(-(servers * service_rate - rate) * time)
 
 
 @formula(
-    domain=lambda delay_probability, servers, service_rate, rate, service_cv: (
+    domain=lambda delay_probability, rate, service_rate, servers, service_cv: (
         delay_probability >= 0,
         delay_probability <= 1,
         servers >= 1,
@@ -73,15 +73,15 @@ def erlang_wait_tail(
     chapter=9,
 )
 def allen_cunneen(
-    delay_probability: Any, servers: Any, service_rate: Any, rate: Any, service_cv: Any
+    delay_probability: Any, rate: Any, service_rate: Any, servers: Any, service_cv: Any
 ) -> Any:
     """Mean wait of an M/G/c queue: that of M/M/c, scaled as one server would be."""
-    exponential = erlang_wait(delay_probability, servers, service_rate, rate)
+    exponential = erlang_wait(delay_probability, rate, service_rate, servers)
     return (1 + service_cv**2) / 2 * exponential
 
 
 @formula(
-    domain=lambda servers, service_rate, rate: (
+    domain=lambda rate, service_rate, servers: (
         servers >= 1,
         service_rate > 0,
         rate > 0,
@@ -91,14 +91,14 @@ def allen_cunneen(
     source="Cosmetatos 1975",
     chapter=9,
 )
-def cosmetatos_excess(servers: Any, service_rate: Any, rate: Any) -> Any:
+def cosmetatos_excess(rate: Any, service_rate: Any, servers: Any) -> Any:
     """Share by which the wait of M/D/c exceeds half of that of M/M/c, by Cosmetatos."""
     spare = servers * service_rate - rate
     return spare * (servers - 1) * (sqrt(4 + 5 * servers) - 2) / (16 * servers * rate)
 
 
 @formula(
-    domain=lambda delay_probability, servers, service_rate, rate, service_cv: (
+    domain=lambda delay_probability, rate, service_rate, servers, service_cv: (
         delay_probability >= 0,
         delay_probability <= 1,
         servers >= 1,
@@ -118,16 +118,16 @@ def cosmetatos_excess(servers: Any, service_rate: Any, rate: Any) -> Any:
     chapter=9,
 )
 def cosmetatos(
-    delay_probability: Any, servers: Any, service_rate: Any, rate: Any, service_cv: Any
+    delay_probability: Any, rate: Any, service_rate: Any, servers: Any, service_cv: Any
 ) -> Any:
     """Mean wait of an M/G/c queue: between M/M/c and M/D/c along a line."""
-    constant = (1 + cosmetatos_excess(servers, service_rate, rate)) / 2
+    constant = (1 + cosmetatos_excess(rate, service_rate, servers)) / 2
     share = service_cv**2 + (1 - service_cv**2) * constant
-    return share * erlang_wait(delay_probability, servers, service_rate, rate)
+    return share * erlang_wait(delay_probability, rate, service_rate, servers)
 
 
 @formula(
-    domain=lambda servers, service_rate, rate: (
+    domain=lambda rate, service_rate, servers: (
         servers >= 1,
         service_rate > 0,
         rate > 0,
@@ -140,15 +140,15 @@ def cosmetatos(
     source="Kimura 1991",
     chapter=9,
 )
-def kimura_excess(servers: Any, service_rate: Any, rate: Any) -> Any:
+def kimura_excess(rate: Any, service_rate: Any, servers: Any) -> Any:
     """Cosmetatos's excess with a limit at light load: (c - 1) / (c + 1)."""
     root, spare = sqrt(4 + 5 * servers) - 2, servers * service_rate - rate
     bent = -expm1(-16 * servers * rate / ((servers + 1) * root * spare))
-    return cosmetatos_excess(servers, service_rate, rate) * bent
+    return cosmetatos_excess(rate, service_rate, servers) * bent
 
 
 @formula(
-    domain=lambda delay_probability, servers, service_rate, rate, service_cv: (
+    domain=lambda delay_probability, rate, service_rate, servers, service_cv: (
         delay_probability >= 0,
         delay_probability <= 1,
         servers >= 1,
@@ -165,12 +165,12 @@ def kimura_excess(servers: Any, service_rate: Any, rate: Any) -> Any:
     chapter=9,
 )
 def kimura(
-    delay_probability: Any, servers: Any, service_rate: Any, rate: Any, service_cv: Any
+    delay_probability: Any, rate: Any, service_rate: Any, servers: Any, service_cv: Any
 ) -> Any:
     """Mean wait of an M/G/c queue: between M/M/c and M/D/c by a harmonic mean."""
-    excess, square = kimura_excess(servers, service_rate, rate), service_cv**2
+    excess, square = kimura_excess(rate, service_rate, servers), service_cv**2
     share = (1 + square) * (1 + excess) / (2 * (1 + square * excess))
-    return share * erlang_wait(delay_probability, servers, service_rate, rate)
+    return share * erlang_wait(delay_probability, rate, service_rate, servers)
 
 
 @formula(
