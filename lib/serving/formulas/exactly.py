@@ -95,7 +95,8 @@ def allen_cunneen_wait(load: Any, service_mean: Any, gap_cv: Any, service_cv: An
     latex=(
         r"\frac{\lambda_{\text{arr}} T_{\text{fixed}}}{1 - \lambda_{\text{arr}} t_{\text{req}}}"
         r" + \sqrt{\frac{2 \lambda_{\text{arr}} T_{\text{fixed}}}"
-        r"{3 (1 - \lambda_{\text{arr}} t_{\text{req}})^2 (1 + \lambda_{\text{arr}} t_{\text{req}})}}"
+        r"{3 (1 - \lambda_{\text{arr}} t_{\text{req}})^2"
+        r" (1 + \lambda_{\text{arr}} t_{\text{req}})}}"
     ),
     source="here, from Spitzer 1956 with a normal law",
     chapter=6,
