@@ -1,7 +1,8 @@
 """The loops of the simulation, compiled where numba is installed; the numbers are the same.
 
-Times are counted from the last arrival of the chunk before, so that no digits are lost in long
-runs. There are no fused or reordered operations: plain Python gives the same bits, slowly.
+Times are in units of the service of one request, and counted from the last arrival of the chunk
+before, so that no digits are lost in long runs. Nothing is fused or reordered: plain Python gives
+the same bits, slowly. Places in arrays are unsigned, which spares a check at each access.
 """
 
 from __future__ import annotations
@@ -19,13 +20,16 @@ except ImportError:  # the package works without, at a few microseconds a reques
     numba = None
 
 Array = NDArray[Any]
+unsigned: Any = int if numba is None else np.uint64
 
 SHIFT = 38
-"""Bits dropped from a float64 to give its bin: 14 bits of its mantissa are left."""
+"""Bits dropped from a float64 to give its bin; 14 bits of its mantissa are left."""
 BINS = 2047 << (52 - SHIFT)
 """Bins of all finite numbers that are not negative; pages that nothing falls in cost nothing."""
 ENDLESS = 1 << 62
 """A count that is never reached."""
+TOTAL, SQUARES, WORK, BATCHES, SHED, LEAST, LARGEST = range(7)
+"""Places of sums: responses less 1, their squares, service times, batches, requests shed; bounds."""
 
 
 def compiled(function: Callable[..., Any]) -> Callable[..., Any]:
@@ -57,98 +61,137 @@ def occupy(free: Array, until: float) -> None:
 
 
 @compiled
-def run(
+def record(
+    queue: Array, head: int, tail: int, finish: float, lasting: float, bins: Array, sums: Array
+) -> None:
+    """Count the responses of a batch."""
+    total, squares = sums[TOTAL], sums[SQUARES]
+    for place in range(head, tail):
+        response = finish - queue[place]
+        bins[unsigned(np.float64(response).view(np.int64) >> SHIFT)] += 1
+        total += response - 1.0
+        squares += (response - 1.0) * (response - 1.0)
+    sums[TOTAL], sums[SQUARES] = total, squares
+    sums[WORK] += lasting
+    sums[BATCHES] += 1.0
+    sums[LEAST] = min(sums[LEAST], finish - queue[tail - unsigned(1)])
+    sums[LARGEST] = max(sums[LARGEST], finish - queue[head])
+
+
+@compiled
+def fixed(
     gaps: Array,  # before each arrival
     done: int,  # how many of them are behind
-    now: float,  # time of the last
+    now: float,  # time of the last arrival
+    queue: Array,  # arrivals
+    head: int,  # first request without a batch
+    tail: int,  # where the next one goes
+    free: Array,  # when each server is free, a heap
+    factors: Array,  # of service times
+    used: int,  # how many of them are behind
+    noisy: int,  # 1 if each is used once
+    size: int,
+    lasting: float,  # service of a batch
+    bins: Array,
+    sums: Array,
+) -> tuple[int, float, int, int, int]:
+    """Serve batches of one size until the gaps or the factors are used up."""
+    done, one, end = unsigned(done), unsigned(1), unsigned(gaps.size)
+    head, tail, full = unsigned(head), unsigned(tail), unsigned(size)
+    while True:
+        if tail - head == full:
+            if used == factors.size:
+                break
+            took = lasting * factors[used]
+            used += noisy
+            finish = max(now, free[0]) + took
+            occupy(free, finish)
+            record(queue, head, tail, finish, took, bins, sums)
+            head = tail
+        if done == end:
+            break
+        for _ in range(min(full - (tail - head), end - done)):
+            now += gaps[done]
+            queue[tail] = now
+            tail += one
+            done += one
+    return done, now, head, tail, used
+
+
+@compiled
+def general(
+    gaps: Array,  # before each arrival
+    done: int,  # how many of them are behind
+    now: float,  # time of the last arrival
     queue: Array,  # arrivals of the requests that were let in
-    starts: Array,  # when the service of each begins, where that is asked for
+    starts: Array,  # when the service of each begins, kept where closed batches wait
     begin: int,  # first request that waits
     head: int,  # first request without a batch
     tail: int,  # where the next one goes
     due: float,  # when the next batch is closed
     free: Array,  # when each server is free, a heap
     factors: Array,  # of service times
-    used: int,  # how many of them are
+    used: int,  # how many of them are behind
     noisy: int,  # 1 if each is used once
     size: int,  # largest batch
     wait: float,  # longest wait for it
-    aware: bool,  # whether a batch is closed when a server is free only
+    aware: bool,  # whether a batch is closed only when a server is free
     buffer: int,  # most requests that wait
     t_fixed: float,
     t_req: float,
-    shift: float,  # what is taken from responses before they are squared
-    histogram: Array,
-    counts: Array,  # served, batches, shed
-    sums: Array,  # of shifted responses, their squares, services, services once per request
-    bounds: Array,  # least and largest response
+    bins: Array,
+    sums: Array,
 ) -> tuple[int, float, int, int, int, float, int]:
-    """Let requests arrive until the gaps or the factors are used up."""
-    served, batches, shed = counts[0], counts[1], counts[2]
-    total, squares, work, inside = sums[0], sums[1], sums[2], sums[3]
-    least, largest = bounds[0], bounds[1]
+    """Serve batches of any policy until the gaps or the factors are used up."""
+    done, one, end = unsigned(done), unsigned(1), unsigned(gaps.size)
+    begin, head, tail = unsigned(begin), unsigned(head), unsigned(tail)
+    full, room = unsigned(size), unsigned(buffer)
     track = starts.size > 0
-    while done < gaps.size:
+    while done < end:
         then = now + gaps[done]
         while due <= then:
             if used == factors.size:
                 break
-            count = min(size, tail - head)
-            lasting = (t_fixed + t_req * count) * factors[used]
+            last = head + min(full, tail - head)
+            lasting = (t_fixed + t_req * (last - head)) * factors[used]
             used += noisy
             start = max(due, free[0])
-            finish = start + lasting
-            if free.size == 1:
-                free[0] = finish
-            else:
-                occupy(free, finish)
-            largest = max(largest, finish - queue[head])
-            least = min(least, finish - queue[head + count - 1])
-            for place in range(head, head + count):
-                response = finish - queue[place]
-                histogram[np.float64(response).view(np.int64) >> SHIFT] += 1
-                total += response - shift
-                squares += (response - shift) * (response - shift)
-                if track:
+            occupy(free, start + lasting)
+            record(queue, head, last, start + lasting, lasting, bins, sums)
+            if track:
+                for place in range(head, last):
                     starts[place] = start
-            work += lasting
-            inside += lasting * count
-            served += count
-            batches += 1
-            head += count
+            head = last
             if head == tail:
                 due = math.inf
-            else:
-                due = queue[head] + wait
-                if tail - head >= size:
-                    due = min(due, queue[head + size - 1])
-                if aware:
-                    due = max(due, free[0])
-        if due <= then:
+                continue
+            due = queue[head] + wait
+            if tail - head >= full:
+                due = min(due, queue[head + full - one])
+            if aware:
+                due = max(due, free[0])
+        if due <= then:  # no factor is left
             break
         now = then
-        done += 1
+        done += one
         if track:
             while begin < head and starts[begin] <= now:
-                begin += 1
+                begin += one
         else:
             begin = head
-        if tail - begin >= buffer:
-            at_once = free[0] <= now and (tail - head + 1 >= size or wait == 0)
+        if tail - begin >= room:
+            at_once = free[0] <= now and (tail - head + one >= full or wait == 0)
             if not at_once:
-                shed += 1
+                sums[SHED] += 1.0
                 continue
         queue[tail] = now
-        tail += 1
-        if tail - head == size:
+        tail += one
+        if tail - head == full:
             due = min(due, now)
-        elif tail - head == 1:
+        elif tail - head == one:
             due = now + wait
         else:
             continue
         if aware:
             due = max(due, free[0])
-    counts[0], counts[1], counts[2] = served, batches, shed
-    sums[0], sums[1], sums[2], sums[3] = total, squares, work, inside
-    bounds[0], bounds[1] = least, largest
     return done, now, begin, head, tail, due, used

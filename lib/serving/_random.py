@@ -143,25 +143,22 @@ class Bursty:
         low = max(0.0, (1 - self.peak * self.share) / (1 - self.share))
         rates = np.array([low, self.peak])
         lasting = self.burst / self.peak * np.array([1 / self.share - 1, 1])
-        state = int(rng.random() < self.share)
-        times, knots = np.zeros(1), np.zeros(1)  # clock, and arrivals expected until then
-        before = passed = 0.0  # last arrival on either axis
+        first = int(rng.random() < self.share)
+        times, knots = np.zeros(1), np.zeros(1)  # of jumps: clock, and arrivals expected until then
 
         def draw(count: int) -> NDArray[np.float64]:
-            nonlocal state, times, knots, before, passed
-            marks = passed + np.cumsum(rng.standard_exponential(count))
+            nonlocal times, knots
+            marks = np.cumsum(rng.standard_exponential(count))
             while knots[-1] <= marks[-1]:
-                pairs = 2 * (1 + int((marks[-1] - knots[-1]) * self.share * self.peak / self.burst))
-                states = (state + np.arange(pairs)) % 2
-                lengths = rng.standard_exponential(pairs) * lasting[states]
+                cycles = 1 + int((marks[-1] - knots[-1]) * self.share * self.peak / self.burst)
+                states = (first + np.arange(2 * cycles)) % 2
+                lengths = rng.standard_exponential(2 * cycles) * lasting[states]
                 times = np.append(times, times[-1] + np.cumsum(lengths))
                 knots = np.append(knots, knots[-1] + np.cumsum(lengths * rates[states]))
-            arrivals = np.interp(marks, knots, times)
-            gaps = np.diff(arrivals, prepend=before)
-            kept = max(0, int(np.searchsorted(knots, marks[-1])) - 1)
-            times, knots = times[kept:] - arrivals[-1], knots[kept:] - marks[-1]
-            before = passed = 0.0
-            return gaps
+            moments = np.interp(marks, knots, times)
+            kept = int(np.searchsorted(knots, marks[-1])) - 1
+            times, knots = times[kept:] - moments[-1], knots[kept:] - marks[-1]
+            return np.diff(moments, prepend=0.0)
 
         return draw
 
@@ -255,3 +252,19 @@ class Empirical:
     def _stream(self, rng: np.random.Generator) -> Draw:
         factors: Any = self.values
         return lambda count: factors[rng.integers(0, factors.size, count)]
+
+
+def replay(gaps: NDArray[np.float64]) -> Draw:
+    """Stream of given numbers."""
+    place = 0
+
+    def draw(count: int) -> NDArray[np.float64]:
+        nonlocal place
+        place += count
+        return gaps[place - count : place]
+
+    return draw
+
+
+ARRIVALS = (Erlang, Hyperexponential, Bursty)
+NOISE = (Gamma, LogNormal, Empirical)

@@ -1,66 +1,41 @@
-"""Batch queues simulated: every policy, any number of servers, any traffic."""
+"""Batch queues simulated: every policy, any number of servers, any traffic.
+
+A run takes requests in 32 parts of equal length. The first 2 are a warm-up and not measured: the
+queue starts empty, and what is seen before it has forgotten so is too short. The other 30 are
+compared with each other (batch means), which tells how sure a result is whatever the law of the
+responses, as long as a part is much longer than the queue remembers. A trace is measured whole.
+"""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
-from dataclasses import dataclass, field
+from collections.abc import Iterable, Mapping
+from concurrent.futures import Executor
+from dataclasses import dataclass, field, replace
 from functools import cached_property
+from inspect import signature
 from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy import special
 
-from . import errors, window
-from ._random import (
-    Bursty,
-    Draw,
-    Empirical,
-    Erlang,
-    Gamma,
-    Hyperexponential,
-    LogNormal,
-    exponential,
-)
+from . import _runs, _sweeps, errors
+from ._random import Bursty, Empirical, Erlang, Gamma, Hyperexponential, LogNormal
+from ._sweeps import SweepError
 from .errors import UnstableError
 from .policies import Fixed, Greedy, Window
 from .service import LinearService
 
 __all__ = [
     *("Bursty", "Empirical", "Erlang", "Gamma", "Hyperexponential", "LogNormal"),
-    *("Simulation", "simulate"),
+    *("Simulation", "SweepError", "simulate", "sweep"),
 ]
-
-PARTS = 30
-"""Parts of a run that its intervals compare."""
-WARM_UP = 2
-"""Parts of the same length before them that are not measured."""
-CHUNK = 16384
-"""Arrivals that are drawn at a time: their times stay in the cache."""
-
-
-@dataclass(frozen=True)
-class _Part:
-    """What is counted in a part of a run; times in units of the service of one request."""
-
-    arrived: int
-    served: int
-    batches: int
-    shed: int
-    elapsed: float
-    busy: float  # time of all servers together
-    total: float  # of responses less one unit
-    squares: float
-    inside: float  # time in service, each request counted once
-    bounds: tuple[float, float]
-    bins: NDArray[np.int64]
-    counts: NDArray[np.int64]
 
 
 @dataclass(frozen=True, eq=False)
 class Simulation:
-    """A run of a batch queue: means, quantiles and how sure they are.
+    """A simulated queue: means, quantiles, and how sure they are.
 
     Attributes
     ----------
@@ -73,23 +48,27 @@ class Simulation:
     requests: int
     workers: int
     _unit: float = field(repr=False)
-    _parts: tuple[_Part, ...] = field(repr=False)
+    _parts: tuple[_runs.Part, ...] = field(repr=False)
 
     def _sum(self, name: str) -> float:
-        return sum(getattr(part, name) for part in self._parts)
+        return math.fsum(getattr(part, name) for part in self._parts)
+
+    @property
+    def served(self) -> int:
+        """Requests of which the response was measured [requests]."""
+        return int(self._sum("served"))
 
     @property
     def mean(self) -> float:
-        """Mean response: from arrival to the end of the batch [s]."""
+        """Mean response, from arrival to the end of service [s]."""
         return self._unit * (1 + self._sum("total") / self._sum("served"))
 
     @property
     def std(self) -> float:
         """Standard deviation of the response [s]."""
         shifted = self._sum("total") / self._sum("served")
-        return self._unit * math.sqrt(
-            max(0.0, self._sum("squares") / self._sum("served") - shifted**2)
-        )
+        variance = self._sum("squares") / self._sum("served") - shifted**2
+        return self._unit * math.sqrt(max(0.0, variance))
 
     @property
     def loss(self) -> float:
@@ -104,15 +83,8 @@ class Simulation:
     @property
     def busy(self) -> float:
         """Share of time in which a server is busy, the mean of all servers [1]."""
-        return self._sum("busy") / (self.workers * self._sum("elapsed"))
-
-    @cached_property
-    def _law(self) -> tuple[NDArray[Any], NDArray[Any]]:
-        bins = np.concatenate([part.bins for part in self._parts])
-        found, where = np.unique(bins, return_inverse=True)
-        counts = np.zeros(found.size, dtype=np.int64)
-        np.add.at(counts, where, np.concatenate([part.counts for part in self._parts]))
-        return found, counts
+        share = self._sum("busy") / (self.workers * self._sum("elapsed"))
+        return min(1.0, max(0.0, share))
 
     def quantile(self, q: float) -> float:
         """Response that a share ``q`` of the requests does not exceed.
@@ -125,7 +97,7 @@ class Simulation:
         Returns
         -------
         float
-            The quantile, within 1e-4 of that of the run, relatively [s].
+            Quantile of all that were served [s].
 
         Raises
         ------
@@ -133,112 +105,219 @@ class Simulation:
             If ``q`` is not a real number.
         ValueError
             If ``q`` is out of range.
+
+        Notes
+        -----
+        Responses are counted in bins that are at most 2^-14 of their value wide, and the result
+        lies in the bin of the quantile: it is within 6.2e-5 of it.
         """
         share = errors.number("q", q, at_least=0, at_most=1)
-        bounds = [part.bounds for part in self._parts]
-        least, largest = min(b[0] for b in bounds), max(b[1] for b in bounds)
-        return self._unit * _quantile(share, *self._law, least, largest)
+        bins, below = self._law
+        rank = share * float(below[-1])
+        place = int(np.searchsorted(below, rank))
+        before = float(below[place - 1]) if place else 0.0
+        low, high = _runs.edges(int(bins[place]))
+        value = low + (rank - before) / (float(below[place]) - before) * (high - low)
+        least = min(part.least for part in self._parts)
+        largest = max(part.largest for part in self._parts)
+        return self._unit * min(max(value, least), largest)
+
+    @cached_property
+    def _law(self) -> tuple[NDArray[Any], NDArray[Any]]:
+        """Bins in use, and how many responses are not above each."""
+        bins, where = np.unique(
+            np.concatenate([part.bins for part in self._parts]), return_inverse=True
+        )
+        counts = np.zeros(bins.size, dtype=np.int64)
+        np.add.at(counts, where, np.concatenate([part.counts for part in self._parts]))
+        return bins, np.cumsum(counts)
+
+    def interval(self, what: str | float, level: float = 0.95) -> tuple[float, float]:
+        """Interval that holds the long-run value with a probability of about ``level``.
+
+        Parameters
+        ----------
+        what : str or float
+            "mean", "std", "loss", "mean_batch" or "busy", or the ``q`` of a quantile [1].
+        level : float
+            The probability, above 0 and below 1 [1].
+
+        Returns
+        -------
+        tuple of float
+            Lower and upper end, in the unit of the result [any].
+
+        Raises
+        ------
+        TypeError
+            If ``what`` is neither a name nor a number, or ``level`` is not a real number.
+        ValueError
+            If an argument is out of range, or too few requests were simulated.
+
+        Notes
+        -----
+        Batch means: each of 30 parts gives a result of its own, and their spread, with Student's
+        law of 29 degrees of freedom, the interval. Source: Law 2015, ch. 9.
+        """
+        share = errors.number("level", level, above=0)
+        if share >= 1:
+            raise ValueError(f"level must be below 1, got {level!r}")
+        if not isinstance(what, str):
+            what = errors.number("what", what, at_least=0, at_most=1)
+        elif what not in RESULTS:
+            raise ValueError(f"what must be a number or one of {', '.join(RESULTS)}, got {what!r}")
+        if len(self._parts) < _runs.PARTS or not all(part.served for part in self._parts):
+            raise ValueError(
+                f"requests = {self.requests} is too few to give an interval of {what!r}: each of "
+                f"{_runs.PARTS} parts must serve some"
+            )
+        pieces = [replace(self, _parts=(part,)) for part in self._parts]
+        values = np.array([piece._result(what) for piece in pieces])
+        student = float(special.stdtrit(len(values) - 1, (1 + share) / 2))
+        half = student * float(values.std(ddof=1)) / math.sqrt(len(values))
+        middle = self._result(what)
+        return max(0.0, middle - half), middle + half
+
+    def _result(self, what: str | float) -> float:
+        return float(getattr(self, what) if isinstance(what, str) else self.quantile(what))
 
 
-def _quantile(
-    q: float, bins: NDArray[Any], counts: NDArray[Any], least: float, largest: float
-) -> float:
-    """Quantile of a histogram, as if the responses in a bin lay evenly."""
-    from ._kernels import SHIFT
-
-    below = np.cumsum(counts)
-    rank = q * below[-1]
-    place = int(np.searchsorted(below, rank))
-    edges = (np.array([bins[place], bins[place] + 1]) << SHIFT).view(np.float64)
-    inside = (rank - (below[place] - counts[place])) / counts[place]
-    return float(min(max(edges[0] + inside * (edges[1] - edges[0]), least), largest))
+RESULTS = ("mean", "std", "loss", "mean_batch", "busy")
+"""Names of the results that have an interval, beside the quantiles."""
 
 
 def simulate(
-    arrival_rate: float,
+    arrival_rate: float | None,
     policy: Fixed | Greedy | Window,
     service: LinearService,
     workers: int = 1,
     buffer: int | None = None,
-    arrivals: Any = None,
+    arrivals: Erlang | Hyperexponential | Bursty | ArrayLike | None = None,
     requests: int = 1_000_000,
     seed: int = 0,
-    noise: Any = None,
+    noise: Gamma | LogNormal | Empirical | None = None,
+    progress: bool | None = None,
 ) -> Simulation:
-    """Simulate."""
-    from . import _kernels
+    """Simulate a queue whose servers take requests in batches, in order of arrival.
 
-    streams = [np.random.default_rng(s) for s in np.random.SeedSequence(seed).spawn(2)]
-    draw = exponential(streams[0]) if arrivals is None else arrivals._stream(streams[0])
-    draw_factors = noise._stream(streams[1]) if noise else None
-    unit = service.time(1)
-    size, wait, aware = {
-        Fixed: lambda p: (p.batch, math.inf, False),
-        Greedy: lambda p: (p.max_batch, 0.0, True),
-        Window: lambda p: (p.max_batch, p.max_wait / unit, p.server_aware),
-    }[type(policy)](policy)
-    scale = 1 / (arrival_rate * unit)
-    length = requests // (PARTS + WARM_UP)
-    track = buffer is not None and not aware
-    state = dict(pending=np.empty(0), starts=np.empty(0), head=0, due=math.inf, used=0)
-    pending, starts, head, due = np.empty(0), np.empty(0), 0, math.inf
-    free = np.zeros(workers)
-    factors, used = np.ones(1), 0
-    histogram = np.zeros(_kernels.BINS, dtype=np.int32)
-    parts = []
-    for part in range(-WARM_UP, PARTS):
-        counts, sums = np.zeros(3, dtype=np.int64), np.zeros(4)
-        bounds = np.array([math.inf, 0.0])
-        left, elapsed = length, 0.0
-        before = np.maximum(free, 0).sum()
-        while left:
-            gaps = draw(min(left, CHUNK))
-            gaps *= scale
-            queue = np.empty(pending.size + gaps.size)
-            queue[: pending.size] = pending
-            tail, begin, done, now = pending.size, 0, 0, 0.0
-            if track:
-                starts = np.append(starts, np.empty(gaps.size))
-            while True:
-                done, now, begin, head, tail, due, used = _kernels.run(
-                    gaps, done, now, queue, starts, begin, head, tail, due, free, factors, used,
-                    int(noise is not None), size, wait, aware, _kernels.ENDLESS if buffer is None else buffer,
-                    service.t_fixed / unit, service.t_req / unit, 1.0,
-                    histogram, counts, sums, bounds)  # fmt: skip
-                if done == gaps.size:
-                    break
-                factors, used = draw_factors(CHUNK), 0
-            pending = queue[begin:tail] - now
-            if track:
-                starts = starts[begin:tail] - now
-            head -= begin
-            free -= now
-            due -= now
-            elapsed += now
-            left -= gaps.size
-        if counts[0]:
-            first, last = (int(x.view(np.int64)) >> _kernels.SHIFT for x in bounds)
-            used_bins = histogram[first : last + 1]
-            bins = np.flatnonzero(used_bins)
-            found = used_bins[bins]
-            used_bins[:] = 0
-            bins = bins + first
-        else:
-            bins = found = np.empty(0, dtype=np.int64)
-        after = np.maximum(free, 0).sum()
-        if part >= 0:
-            parts.append(
-                _Part(
-                    length,
-                    *counts.tolist(),
-                    elapsed,
-                    sums[2] + before - after,
-                    sums[0],
-                    sums[1],
-                    sums[3],
-                    tuple(bounds.tolist()),
-                    bins,
-                    found,
-                )
-            )
-    return Simulation(length * PARTS, workers, unit, tuple(parts))
+    Parameters
+    ----------
+    arrival_rate : float or None
+        Mean arrival rate, above 0; None with a trace, which has its own [requests/s].
+    policy : Fixed, Greedy or Window
+        When a batch is closed. It goes to any server that is free.
+    service : LinearService
+        Time of a batch by its size.
+    workers : int
+        Servers, at least 1 [1].
+    buffer : int or None
+        Most requests that wait, those in service not counted: who finds so many waiting, and
+        cannot be served at once, is shed. None sheds nobody [requests].
+    arrivals : Erlang, Hyperexponential, Bursty, array_like of shape (n,) or None
+        Kind of traffic, Poisson if None; or a trace: times of arrival, not decreasing (the
+        running sum of gaps), used as they are [s].
+    requests : int
+        Requests that arrive, at least 32; of a trace at most that many [requests].
+    seed : int
+        Seed of the random numbers, at least 0: the same gives the same result [1].
+    noise : Gamma, LogNormal, Empirical or None
+        Law of a factor of mean 1 by which the time of each batch is scaled; none if None.
+    progress : bool or None
+        Whether a bar on stderr shows progress; None shows it in a terminal, for long runs.
+
+    Returns
+    -------
+    Simulation
+        What was measured.
+
+    Raises
+    ------
+    TypeError
+        If an argument is of a wrong type.
+    UnstableError
+        If nobody is shed and more requests arrive than batches of any size can serve. A trace
+        ends, and is not refused.
+    ValueError
+        If an argument is out of range, or so few requests arrive that none is served.
+
+    Notes
+    -----
+    At the end of a trace timers go on until they close the last batch; without a timer what
+    does not fill a batch is never served, and not counted. Several servers under a blind window
+    or fixed batches take closed batches in order, each the one that is free first.
+
+    Examples
+    --------
+    >>> gpt3 = LinearService(t_fixed=0.050, t_req=0.0005)
+    >>> run = simulate(100, Greedy(16), gpt3, requests=100_000)
+    >>> round(run.mean, 3), round(run.quantile(0.99), 3), round(run.busy, 2)
+    (0.079, 0.106, 1.0)
+    """
+    plan = _runs.plan(
+        *(arrival_rate, policy, service, workers, buffer, arrivals, requests, seed, noise)
+    )
+    result = Simulation(plan.requests, plan.workers, plan.unit, _runs.run(plan, progress))
+    if result._sum("served") == 0:
+        raise ValueError(f"requests = {result.requests} is too few: no batch was served")
+    if not plan.aware and plan.buffer is None and plan.arrivals is not None:
+        load = result._sum("work") / result._sum("elapsed")  # its batches are known only now
+        if load >= plan.workers:
+            raise UnstableError(_runs.overload(arrival_rate, policy, plan.workers, load))
+    return result
+
+
+def sweep(
+    cases: Iterable[Mapping[str, Any]],
+    executor: Executor | None = None,
+    progress: bool | None = None,
+) -> list[Simulation]:
+    """Simulate many cases at the same time.
+
+    Parameters
+    ----------
+    cases : iterable of dict
+        Arguments of `simulate`, by name.
+    executor : concurrent.futures.Executor or None
+        Where they run: threads, processes, a cluster (of Dask: ``client.get_executor()``). None
+        takes a process for each processor; a script then needs a main guard.
+    progress : bool or None
+        Whether a bar on stderr counts the cases done; None shows it in a terminal.
+
+    Returns
+    -------
+    list of Simulation
+        Results in the order of the cases: the same whatever ran them, and in which order.
+
+    Raises
+    ------
+    TypeError
+        If a case is no mapping or lacks an argument, or one has a wrong type.
+    ValueError
+        If an argument of a case is out of range, or its queue unstable; nothing has run then.
+    SweepError
+        If a case fails later, or a process dies; it names the case and keeps finished ones.
+    """
+    given = list(cases)
+    for place, case in enumerate(given):
+        _check(place, case)
+    return _sweeps.finish(_quietly, given, executor, progress)
+
+
+def _quietly(**case: Any) -> Simulation:
+    return simulate(**case, progress=False)
+
+
+def _check(place: int, case: Any) -> None:
+    """Check the arguments of a case before any of them runs."""
+    if not isinstance(case, Mapping):
+        raise TypeError(f"cases[{place}] must be a dict of arguments, got {case!r}")
+    allowed = signature(simulate).parameters
+    given = {name: p.default for name, p in allowed.items() if p.default is not p.empty} | case
+    for name in [*(set(allowed) - set(given)), *(set(case) - (set(allowed) - {"progress"}))]:
+        fault = "lacks" if name in allowed and name not in given else "has an unknown"
+        raise TypeError(f"cases[{place}] {fault} argument {name!r}, got {case!r}")
+    del given["progress"]
+    try:
+        _runs.plan(**given)
+    except (TypeError, ValueError) as error:
+        raise type(error)(f"cases[{place}]: {error}") from None
