@@ -22,14 +22,14 @@ except ImportError:  # the package works without, at a few microseconds a reques
 Array = NDArray[Any]
 unsigned: Any = int if numba is None else np.uint64
 
-SHIFT = 38
-"""Bits dropped from a float64 to give its bin; 14 bits of its mantissa are left."""
+SHIFT = 39
+"""Bits dropped from a float64 to give its bin; 13 bits of its mantissa are left, and half a bin is 2^-14."""
 BINS = 2047 << (52 - SHIFT)
 """Bins of all finite numbers that are not negative; pages that nothing falls in cost nothing."""
 ENDLESS = 1 << 62
 """A count that is never reached."""
 TOTAL, SQUARES, WORK, BATCHES, SHED, LEAST, LARGEST = range(7)
-"""Places of sums: responses less 1, their squares, service times, batches, requests shed; bounds."""
+"""Places of sums: responses less 1, their squares, service times, batches, who is shed; bounds."""
 
 
 def compiled(function: Callable[..., Any]) -> Callable[..., Any]:
@@ -37,13 +37,6 @@ def compiled(function: Callable[..., Any]) -> Callable[..., Any]:
     if numba is None:
         return function
     return numba.njit(cache=True, nogil=True)(function)
-
-
-@compiled
-def fill(rng: np.random.Generator, out: Array) -> None:
-    """Draw exponential numbers of mean 1; in a compiled loop it is faster than out of it."""
-    for place in range(out.size):
-        out[place] = rng.standard_exponential()
 
 
 @compiled
@@ -98,16 +91,25 @@ def fixed(
     """Serve batches of one size until the gaps or the factors are used up."""
     done, one, end = unsigned(done), unsigned(1), unsigned(gaps.size)
     head, tail, full = unsigned(head), unsigned(tail), unsigned(size)
+    total, squares, work = sums[TOTAL], sums[SQUARES], sums[WORK]  # these stay in registers
+    least, largest = sums[LEAST], sums[LARGEST]
     while True:
         if tail - head == full:
             if used == factors.size:
                 break
             took = lasting * factors[used]
             used += noisy
+            work += took
             finish = max(now, free[0]) + took
             occupy(free, finish)
-            record(queue, head, tail, finish, took, bins, sums)
-            head = tail
+            least = min(least, finish - now)
+            largest = max(largest, finish - queue[head])
+            while head < tail:
+                response = finish - queue[head]
+                bins[unsigned(np.float64(response).view(np.int64) >> SHIFT)] += 1
+                total += response - 1.0
+                squares += (response - 1.0) * (response - 1.0)
+                head += one
         if done == end:
             break
         for _ in range(min(full - (tail - head), end - done)):
@@ -115,6 +117,8 @@ def fixed(
             queue[tail] = now
             tail += one
             done += one
+    sums[TOTAL], sums[SQUARES], sums[WORK] = total, squares, work
+    sums[LEAST], sums[LARGEST] = least, largest
     return done, now, head, tail, used
 
 
@@ -195,3 +199,26 @@ def general(
         if aware:
             due = max(due, free[0])
     return done, now, begin, head, tail, due, used
+
+
+def collect(bins: Array, first: int, last: int, scratch: Array) -> tuple[Array, Array]:
+    """Empty the bins from first to last; return which were in use, and their counts."""
+    if numba is None:
+        places = np.flatnonzero(bins[first : last + 1]).astype(np.int32) + np.int32(first)
+        counts = bins[places]
+        bins[places] = 0
+        return places, counts
+    used = _collect(bins, first, last, scratch[0], scratch[1])
+    return scratch[0, :used].copy(), scratch[1, :used].copy()
+
+
+@compiled
+def _collect(bins: Array, first: int, last: int, places: Array, counts: Array) -> int:
+    used = unsigned(0)
+    for place in range(unsigned(first), unsigned(last + 1)):
+        if bins[place]:
+            places[used] = place
+            counts[used] = bins[place]
+            bins[place] = 0
+            used += unsigned(1)
+    return used

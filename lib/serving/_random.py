@@ -20,15 +20,14 @@ MOST_VARIABLE = 100
 
 
 def exponential(rng: np.random.Generator) -> Draw:
-    """Stream of exponential numbers."""
-    from . import _kernels
+    """Stream of exponential numbers; each draw overwrites the one before."""
+    numbers = np.empty(0)
 
     def draw(count: int) -> NDArray[np.float64]:
-        if _kernels.numba is None:
-            return rng.standard_exponential(count)
-        numbers = np.empty(count)
-        _kernels.fill(rng, numbers)
-        return numbers
+        nonlocal numbers
+        if numbers.size < count:
+            numbers = np.empty(count)
+        return rng.standard_exponential(out=numbers[:count])
 
     return draw
 

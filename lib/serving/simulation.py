@@ -22,7 +22,7 @@ from scipy import special
 
 from . import _runs, _sweeps, errors
 from ._random import Bursty, Empirical, Erlang, Gamma, Hyperexponential, LogNormal
-from ._sweeps import SweepError
+from ._sweeps import SweepError as SweepError
 from .errors import UnstableError
 from .policies import Fixed, Greedy, Window
 from .service import LinearService
@@ -108,16 +108,13 @@ class Simulation:
 
         Notes
         -----
-        Responses are counted in bins that are at most 2^-14 of their value wide, and the result
-        lies in the bin of the quantile: it is within 6.2e-5 of it.
+        Responses are counted in bins; the result is the middle of the bin of the quantile, at
+        most 2^-14 = 6.1e-5 of its value from it.
         """
         share = errors.number("q", q, at_least=0, at_most=1)
         bins, below = self._law
-        rank = share * float(below[-1])
-        place = int(np.searchsorted(below, rank))
-        before = float(below[place - 1]) if place else 0.0
-        low, high = _runs.edges(int(bins[place]))
-        value = low + (rank - before) / (float(below[place]) - before) * (high - low)
+        place = int(np.searchsorted(below, share * float(below[-1])))
+        value = _runs.middle(int(bins[place]))
         least = min(part.least for part in self._parts)
         largest = max(part.largest for part in self._parts)
         return self._unit * min(max(value, least), largest)
@@ -157,7 +154,8 @@ class Simulation:
         Notes
         -----
         Batch means: each of 30 parts gives a result of its own, and their spread, with Student's
-        law of 29 degrees of freedom, the interval. Source: Law 2015, ch. 9.
+        law of 29 degrees of freedom, the interval; that of a quantile is wider by the width of a
+        bin. Source: Law 2015, ch. 9.
         """
         share = errors.number("level", level, above=0)
         if share >= 1:
@@ -176,6 +174,8 @@ class Simulation:
         student = float(special.stdtrit(len(values) - 1, (1 + share) / 2))
         half = student * float(values.std(ddof=1)) / math.sqrt(len(values))
         middle = self._result(what)
+        if not isinstance(what, str):
+            half += _runs.RESOLUTION * middle
         return max(0.0, middle - half), middle + half
 
     def _result(self, what: str | float) -> float:
