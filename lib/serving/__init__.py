@@ -10,8 +10,10 @@ from . import (
     kvcache,
     measurements,
     notation,
+    policies,
     queues,
     service,
+    simulation,
     surrogate,
     window,
 )
@@ -27,8 +29,10 @@ __all__ = [
     "kvcache",
     "measurements",
     "notation",
+    "policies",
     "queues",
     "service",
+    "simulation",
     "surrogate",
     "window",
 ]

@@ -23,13 +23,11 @@ Array = NDArray[Any]
 unsigned: Any = int if numba is None else np.uint64
 
 SHIFT = 39
-"""Bits dropped from a float64 to give its bin; 13 bits of its mantissa are left, and half a bin is 2^-14."""
+"""Bits dropped from a float64 to give its bin: 13 of its mantissa are left."""
 BINS = 2047 << (52 - SHIFT)
 """Bins of all finite numbers that are not negative; pages that nothing falls in cost nothing."""
-ENDLESS = 1 << 62
-"""A count that is never reached."""
 TOTAL, SQUARES, WORK, BATCHES, SHED, LEAST, LARGEST = range(7)
-"""Places of sums: responses less 1, their squares, service times, batches, who is shed; bounds."""
+"""Places of sums: responses less 1, their squares, services, batches (not of `fixed`), shed."""
 
 
 def compiled(function: Callable[..., Any]) -> Callable[..., Any]:

@@ -39,13 +39,18 @@ class SweepError(RuntimeError):
 @contextmanager
 def bar(total: int, unit: str, shown: bool | None, long: bool) -> Iterator[Callable[[int], Any]]:
     """Show progress on stderr if that is asked for, or a long run is watched in a terminal."""
-    if shown is None:
-        shown = long and sys.stderr.isatty() and not os.environ.get("SERVING_STILL")
-    if not shown:
+    if not isinstance(shown, (bool, type(None))):
+        raise TypeError(f"progress must be True, False or None, got {shown!r}")
+    watched = long and sys.stderr.isatty() and not os.environ.get("SERVING_STILL")
+    try:
+        from tqdm import tqdm
+    except ImportError:
+        if shown:
+            raise
+        watched = False
+    if not (watched if shown is None else shown):
         yield lambda count: None
         return
-    from tqdm import tqdm
-
     with tqdm(total=total, unit=unit, unit_scale=total > 10**6, file=sys.stderr) as drawn:
         yield drawn.update
 
@@ -119,7 +124,7 @@ def _pool(processes: int) -> ProcessPoolExecutor:
     server = "forkserver" in multiprocessing.get_all_start_methods()
     context: Any = multiprocessing.get_context("forkserver" if server else "spawn")
     if server:
-        context.set_forkserver_preload(["serving.simulation"])
+        context.set_forkserver_preload(["serving._server"])
     return ProcessPoolExecutor(processes, mp_context=context)
 
 

@@ -14,18 +14,21 @@ from concurrent.futures import Executor
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from inspect import signature
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy import special
 
-from . import _runs, _sweeps, errors
+from . import _plan, _sweeps, errors
 from ._random import Bursty, Empirical, Erlang, Gamma, Hyperexponential, LogNormal
 from ._sweeps import SweepError as SweepError
 from .errors import UnstableError
 from .policies import Fixed, Greedy, Window
 from .service import LinearService
+
+if TYPE_CHECKING:
+    from ._server import Part
 
 __all__ = [
     *("Bursty", "Empirical", "Erlang", "Gamma", "Hyperexponential", "LogNormal"),
@@ -48,7 +51,7 @@ class Simulation:
     requests: int
     workers: int
     _unit: float = field(repr=False)
-    _parts: tuple[_runs.Part, ...] = field(repr=False)
+    _parts: tuple[Part, ...] = field(repr=False)
 
     def _sum(self, name: str) -> float:
         return math.fsum(getattr(part, name) for part in self._parts)
@@ -111,10 +114,12 @@ class Simulation:
         Responses are counted in bins; the result is the middle of the bin of the quantile, at
         most 2^-14 = 6.1e-5 of its value from it.
         """
+        from ._server import middle
+
         share = errors.number("q", q, at_least=0, at_most=1)
         bins, below = self._law
         place = int(np.searchsorted(below, share * float(below[-1])))
-        value = _runs.middle(int(bins[place]))
+        value = middle(int(bins[place]))
         least = min(part.least for part in self._parts)
         largest = max(part.largest for part in self._parts)
         return self._unit * min(max(value, least), largest)
@@ -164,18 +169,18 @@ class Simulation:
             what = errors.number("what", what, at_least=0, at_most=1)
         elif what not in RESULTS:
             raise ValueError(f"what must be a number or one of {', '.join(RESULTS)}, got {what!r}")
-        if len(self._parts) < _runs.PARTS or not all(part.served for part in self._parts):
+        if len(self._parts) < _plan.PARTS or not all(part.served for part in self._parts):
             raise ValueError(
-                f"requests = {self.requests} is too few to give an interval of {what!r}: each of "
-                f"{_runs.PARTS} parts must serve some"
+                f"what = {what!r} has no interval: requests = {self.requests} is too few for each "
+                f"of {_plan.PARTS} parts to serve some"
             )
         pieces = [replace(self, _parts=(part,)) for part in self._parts]
         values = np.array([piece._result(what) for piece in pieces])
-        student = float(special.stdtrit(len(values) - 1, (1 + share) / 2))
+        student = -float(special.stdtrit(len(values) - 1, (1 - share) / 2))
         half = student * float(values.std(ddof=1)) / math.sqrt(len(values))
         middle = self._result(what)
         if not isinstance(what, str):
-            half += _runs.RESOLUTION * middle
+            half += _plan.RESOLUTION * middle
         return max(0.0, middle - half), middle + half
 
     def _result(self, what: str | float) -> float:
@@ -253,16 +258,20 @@ def simulate(
     >>> round(run.mean, 3), round(run.quantile(0.99), 3), round(run.busy, 2)
     (0.079, 0.106, 1.0)
     """
-    plan = _runs.plan(
+    from ._server import run  # here, for numba takes its time to import
+
+    plan = _plan.plan(
         *(arrival_rate, policy, service, workers, buffer, arrivals, requests, seed, noise)
     )
-    result = Simulation(plan.requests, plan.workers, plan.unit, _runs.run(plan, progress))
+    result = Simulation(plan.requests, plan.workers, plan.unit, run(plan, progress))
     if result._sum("served") == 0:
         raise ValueError(f"requests = {result.requests} is too few: no batch was served")
+    if not math.isfinite(10 * plan.unit * max(part.largest for part in result._parts)):
+        raise ValueError(f"service must leave responses within float64, got {service!r}")
     if not plan.aware and plan.buffer is None and plan.arrivals is not None:
         load = result._sum("work") / result._sum("elapsed")  # its batches are known only now
         if load >= plan.workers:
-            raise UnstableError(_runs.overload(arrival_rate, policy, plan.workers, load))
+            raise UnstableError(_plan.overload(arrival_rate, policy, plan.workers, load))
     return result
 
 
@@ -318,6 +327,6 @@ def _check(place: int, case: Any) -> None:
         raise TypeError(f"cases[{place}] {fault} argument {name!r}, got {case!r}")
     del given["progress"]
     try:
-        _runs.plan(**given)
+        _plan.plan(**given)
     except (TypeError, ValueError) as error:
         raise type(error)(f"cases[{place}]: {error}") from None
