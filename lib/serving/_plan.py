@@ -21,7 +21,7 @@ PARTS = 30
 """Parts of a run, which its intervals compare."""
 WARM_UP = 2
 """Parts of the same length before them that are not measured."""
-CHUNK = 32768
+CHUNK = 65536
 """Arrivals drawn at a time: their times stay in the processor's cache."""
 MOST_REQUESTS = 10**10
 """More of them in a part would not fit the counters."""

@@ -21,13 +21,16 @@ MOST_VARIABLE = 100
 
 def exponential(rng: np.random.Generator) -> Draw:
     """Stream of exponential numbers; each draw overwrites the one before."""
+    from . import _kernels  # here, for numba takes its time to import
+
     numbers = np.empty(0)
 
     def draw(count: int) -> NDArray[np.float64]:
         nonlocal numbers
         if numbers.size < count:
             numbers = np.empty(count)
-        return rng.standard_exponential(out=numbers[:count])
+        _kernels.fill(rng, numbers[:count])
+        return numbers[:count]
 
     return draw
 

@@ -16,6 +16,9 @@ from ._plan import CHUNK, ENDLESS, Plan
 LONG = 30_000_000
 """Requests of a run that takes long enough for a progress bar."""
 
+DENSE = 1 << 18
+"""Bins of which the counts are kept one by one, if responses spread no wider."""
+
 
 @dataclass(frozen=True)
 class Part:
@@ -32,14 +35,28 @@ class Part:
     squares: float
     least: float
     largest: float
-    bins: NDArray[np.int32]
+    bins: slice | NDArray[np.int64]  # of the counts
     counts: NDArray[np.int32]
 
 
-def middle(place: int) -> float:
-    """Middle of a bin."""
-    ends = (np.array([place, place + 1]) << _kernels.SHIFT).view(np.float64)
-    return float(ends.mean())
+def bin_of(response: float) -> int:
+    """Find the bin of a response."""
+    return int(np.float64(response).view(np.int64)) >> _kernels.SHIFT
+
+
+def law(parts: tuple[Part, ...]) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
+    """Middles of the bins in use, and how many responses are not above each bin."""
+    first = bin_of(min(part.least for part in parts if part.served))
+    last = bin_of(max(part.largest for part in parts if part.served))
+    counts = np.zeros(last + 1 - first, dtype=np.int64)
+    for part in parts:
+        if isinstance(part.bins, slice):
+            counts[part.bins.start - first : part.bins.stop - first] += part.counts
+        else:
+            counts[part.bins - first] += part.counts
+    places = np.flatnonzero(counts != 0)
+    ends = np.stack([places + first, places + first + 1]) << _kernels.SHIFT
+    return ends.view(np.float64).mean(axis=0), np.cumsum(counts[places])
 
 
 def run(planned: Plan, progress: bool | None = None) -> tuple[Part, ...]:
@@ -70,7 +87,6 @@ class _Server:
         self.queue, self.starts = np.empty(0), np.empty(0)
         self.waiting, self.head, self.due = 0, 0, math.inf
         self.bins = np.zeros(_kernels.BINS, dtype=np.int32)
-        self.scratch = np.empty((2, _kernels.BINS), dtype=np.int32)
         self.fixed = planned.wait == math.inf and planned.buffer is None
         self.track = int(not planned.aware and planned.buffer is not None)
 
@@ -88,7 +104,6 @@ class _Server:
         owed = float(np.maximum(self.free, 0).sum())  # work that was closed before
         while left:
             gaps = self.gaps(min(left, self._chunk()))
-            gaps *= self.plan.scale
             elapsed += self._advance(self._serve(gaps, sums))
             left -= gaps.size
             tick(gaps.size)
@@ -125,12 +140,36 @@ class _Server:
             if self.fixed:
                 lasting = plan.t_fixed + plan.t_req * plan.size
                 done, now, self.head, tail, self.used = _kernels.fixed(
-                    *(gaps, done, now, queue, self.head, tail, *shared, lasting, self.bins, sums)
+                    *(
+                        gaps,
+                        plan.scale,
+                        done,
+                        now,
+                        queue,
+                        self.head,
+                        tail,
+                        *shared,
+                        lasting,
+                        self.bins,
+                        sums,
+                    )
                 )
                 begin = self.head
             else:
                 done, now, begin, self.head, tail, self.due, self.used = _kernels.general(
-                    *(gaps, done, now, queue, starts, begin, self.head, tail, self.due, *shared),
+                    *(
+                        gaps,
+                        plan.scale,
+                        done,
+                        now,
+                        queue,
+                        starts,
+                        begin,
+                        self.head,
+                        tail,
+                        self.due,
+                        *shared,
+                    ),
                     *(plan.wait, plan.aware, room, plan.t_fixed, plan.t_req, self.bins, sums),
                 )
             if self.used < self.factors.size:
@@ -158,14 +197,18 @@ class _Server:
             sums[_kernels.SHED] = shed
         return self._advance(max(0.0, float(self.free.max())))
 
-    def _counted(self, least: float, largest: float) -> tuple[NDArray[Any], NDArray[Any]]:
+    def _counted(self, least: float, largest: float) -> tuple[Any, NDArray[np.int32]]:
         """Take the responses out of their bins."""
         if least > largest:  # none
-            return self.scratch[0, :0].copy(), self.scratch[1, :0].copy()
-        first, last = (
-            int(np.float64(x).view(np.int64)) >> _kernels.SHIFT for x in (least, largest)
-        )
-        return _kernels.collect(self.bins, first, last, self.scratch)
+            return slice(0, 0), self.bins[:0].copy()
+        first = bin_of(least)
+        counts = self.bins[first : bin_of(largest) + 1]
+        found = np.flatnonzero(counts != 0) if counts.size > DENSE else slice(0, counts.size)
+        taken = counts[found].copy()
+        counts[:] = 0
+        if isinstance(found, slice):
+            return slice(first, first + counts.size), taken
+        return first + found, taken
 
 
 def _grown(array: NDArray[np.float64], used: int, size: int) -> NDArray[np.float64]:

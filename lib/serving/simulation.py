@@ -114,25 +114,24 @@ class Simulation:
         Responses are counted in bins; the result is the middle of the bin of the quantile, at
         most 2^-14 = 6.1e-5 of its value from it.
         """
-        from ._server import middle
-
         share = errors.number("q", q, at_least=0, at_most=1)
-        bins, below = self._law
+        middles, below = self._law
         place = int(np.searchsorted(below, share * float(below[-1])))
-        value = middle(int(bins[place]))
+        value = float(middles[place])
         least = min(part.least for part in self._parts)
         largest = max(part.largest for part in self._parts)
         return self._unit * min(max(value, least), largest)
 
     @cached_property
     def _law(self) -> tuple[NDArray[Any], NDArray[Any]]:
-        """Bins in use, and how many responses are not above each."""
-        bins, where = np.unique(
-            np.concatenate([part.bins for part in self._parts]), return_inverse=True
-        )
-        counts = np.zeros(bins.size, dtype=np.int64)
-        np.add.at(counts, where, np.concatenate([part.counts for part in self._parts]))
-        return bins, np.cumsum(counts)
+        from ._server import law
+
+        return law(self._parts)
+
+    @cached_property
+    def _pieces(self) -> list[Simulation]:
+        """Each part as a run of its own."""
+        return [replace(self, _parts=(part,)) for part in self._parts]
 
     def interval(self, what: str | float, level: float = 0.95) -> tuple[float, float]:
         """Interval that holds the long-run value with a probability of about ``level``.
@@ -174,8 +173,7 @@ class Simulation:
                 f"what = {what!r} has no interval: requests = {self.requests} is too few for each "
                 f"of {_plan.PARTS} parts to serve some"
             )
-        pieces = [replace(self, _parts=(part,)) for part in self._parts]
-        values = np.array([piece._result(what) for piece in pieces])
+        values = np.array([piece._result(what) for piece in self._pieces])
         student = -float(special.stdtrit(len(values) - 1, (1 - share) / 2))
         half = student * float(values.std(ddof=1)) / math.sqrt(len(values))
         middle = self._result(what)
