@@ -133,43 +133,20 @@ class _Server:
         room = ENDLESS if plan.buffer is None else plan.buffer
         self.queue = _grown(self.queue, tail, tail + gaps.size)
         self.starts = _grown(self.starts, tail, (tail + gaps.size) * self.track)
-        queue, starts = self.queue, self.starts
+        queue = self.queue
         done, now = 0, 0.0
         while True:
+            start = (gaps, plan.scale, done, now, queue)
             shared = (self.free, self.factors, self.used, int(self.more is not None), plan.size)
             if self.fixed:
                 lasting = plan.t_fixed + plan.t_req * plan.size
                 done, now, self.head, tail, self.used = _kernels.fixed(
-                    *(
-                        gaps,
-                        plan.scale,
-                        done,
-                        now,
-                        queue,
-                        self.head,
-                        tail,
-                        *shared,
-                        lasting,
-                        self.bins,
-                        sums,
-                    )
+                    *(*start, self.head, tail, *shared, lasting, self.bins, sums)
                 )
                 begin = self.head
             else:
                 done, now, begin, self.head, tail, self.due, self.used = _kernels.general(
-                    *(
-                        gaps,
-                        plan.scale,
-                        done,
-                        now,
-                        queue,
-                        starts,
-                        begin,
-                        self.head,
-                        tail,
-                        self.due,
-                        *shared,
-                    ),
+                    *(*start, self.starts, begin, self.head, tail, self.due, *shared),
                     *(plan.wait, plan.aware, room, plan.t_fixed, plan.t_req, self.bins, sums),
                 )
             if self.used < self.factors.size:
@@ -177,7 +154,7 @@ class _Server:
             self.factors, self.used = self.more(CHUNK), 0
         begin, tail = int(begin), int(tail)
         self.waiting, self.head = tail - begin, int(self.head) - begin
-        for array in (queue, starts):
+        for array in (queue, self.starts):
             array[: self.waiting] = array[begin:tail].copy()
         return float(now)
 

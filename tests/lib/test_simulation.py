@@ -184,7 +184,7 @@ def below(t, load=0.5):
         (Hyperexponential(1), lambda s: 1 / (1 + s)),
         (Hyperexponential(2), lambda s: hyperexponential(2, s)),
     ],
-    ids=str,
+    ids=["Erlang", "Poisson", "hyperexponential"],
 )
 def test_a_renewal_queue_with_exponential_service_is_exponential(arrivals, transform):
     rate = 0.7
