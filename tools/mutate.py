@@ -1,9 +1,10 @@
 """Alter each formula a little and report the alterations that nothing notices.
 
 A formula is checked by tests that know its values from elsewhere and by the chapters that derive
-it. To see whether they would notice, every formula is scaled by one percent, and each operand of
-each operation in it is dropped in turn. The tests that compare a formula with its own equation
-take no part: they would notice everything and prove nothing.
+it. To see whether they would notice, every formula is scaled by one percent, each operand of each
+operation in it is dropped in turn, each sign and function is left out, and so is each condition of
+its domain: a test must expect an error outside of it. The tests that compare a formula with its
+own equation take no part: they would notice everything and prove nothing.
 
     python tools/mutate.py                      every formula
     python tools/mutate.py surrogate_wait       one of them
@@ -16,6 +17,7 @@ import contextlib
 import copy
 import inspect
 import io
+import itertools
 import json
 import os
 import sys
@@ -29,9 +31,16 @@ os.environ["MPLBACKEND"] = "agg"
 
 ROOT = Path(__file__).resolve().parent.parent
 TESTS = [
-    *("test_formulas.py", "test_service.py", "test_surrogate.py", "test_window.py"),
+    *(
+        "test_domains.py",
+        "test_formulas.py",
+        "test_service.py",
+        "test_surrogate.py",
+        "test_window.py",
+    ),
     "test_kvcache.py",
     "test_attention.py",
+    "test_operating.py",
 ]
 Check = Callable[[], bool]
 """Whether everything is as it should be; False or an exception means that it noticed."""
@@ -39,8 +48,7 @@ Check = Callable[[], bool]
 
 def mutants(function: Callable[..., object]) -> Iterator[tuple[str, CodeType]]:
     """Yield each alteration of a formula: what it is now, and its code."""
-    [tree] = ast.parse(textwrap.dedent(inspect.getsource(function))).body
-    assert isinstance(tree, ast.FunctionDef)
+    tree = _tree(function)
     tree.decorator_list = []
     for altered in [_scaled(tree), *_dropped(tree)]:
         ast.fix_missing_locations(altered)
@@ -48,6 +56,25 @@ def mutants(function: Callable[..., object]) -> Iterator[tuple[str, CodeType]]:
         exec(compile(ast.Module([altered], []), f"<{tree.name}>", "exec"), scope)
         text = "; ".join(ast.unparse(line) for line in altered.body[1:])
         yield text, scope[tree.name].__code__
+
+
+def unguarded(function: Callable[..., object]) -> Iterator[tuple[str, CodeType]]:
+    """Yield the domain of a formula without each of its conditions: which, and its code."""
+    [decorator] = _tree(function).decorator_list
+    assert isinstance(decorator, ast.Call)
+    [domain] = [one.value for one in decorator.keywords if one.arg == "domain"]
+    assert isinstance(domain, ast.Lambda) and isinstance(domain.body, ast.Tuple)
+    for condition in domain.body.elts:
+        rest = ast.Tuple([one for one in domain.body.elts if one is not condition], ast.Load())
+        altered = ast.fix_missing_locations(ast.Expression(ast.Lambda(domain.args, rest)))
+        without = eval(compile(altered, "<domain>", "eval"), dict(function.__globals__))
+        yield f"without {ast.unparse(condition)}", without.__code__
+
+
+def _tree(function: Callable[..., object]) -> ast.FunctionDef:
+    [tree] = ast.parse(textwrap.dedent(inspect.getsource(function))).body
+    assert isinstance(tree, ast.FunctionDef)
+    return tree
 
 
 def _scaled(tree: ast.FunctionDef) -> ast.FunctionDef:
@@ -59,12 +86,20 @@ def _scaled(tree: ast.FunctionDef) -> ast.FunctionDef:
 
 
 def _dropped(tree: ast.FunctionDef) -> Iterator[ast.FunctionDef]:
-    operations = [node for node in ast.walk(tree) if isinstance(node, ast.BinOp)]
-    for number in range(len(operations)):
-        for side in ("left", "right"):
+    for number, node in enumerate(ast.walk(tree)):
+        for part in range(len(_parts(node))):
             altered = copy.deepcopy(tree)
-            target = [node for node in ast.walk(altered) if isinstance(node, ast.BinOp)][number]
-            yield _Replace(target, getattr(target, side)).visit(altered)
+            target = next(itertools.islice(ast.walk(altered), number, None))
+            yield _Replace(target, _parts(target)[part]).visit(altered)
+
+
+def _parts(node: ast.AST) -> list[ast.expr]:
+    """What may stand in the place of an operation or a call: one operand or argument of it."""
+    if isinstance(node, ast.BinOp):
+        return [node.left, node.right]
+    if isinstance(node, ast.UnaryOp):
+        return [node.operand]
+    return node.args if isinstance(node, ast.Call) else []
 
 
 class _Replace(ast.NodeTransformer):
@@ -81,13 +116,17 @@ def survivors(
     """Yield each mutant: name of the formula, its altered text, whether nothing noticed."""
     checks = list(checks)
     for function in functions:
-        original = function.__code__
-        for text, code in mutants(function):
-            function.__code__ = code
+        made = function.formula  # type: ignore[attr-defined]
+        altered = [(function, *mutant) for mutant in mutants(function)]
+        altered += [(made.domain, *mutant) for mutant in unguarded(function)]
+        for target, text, code in altered:
+            original, target.__code__ = target.__code__, code
+            made.__dict__.pop("conditions", None)  # those of the domain as it was
             try:
                 unnoticed = all(_passes(check) for check in checks)
             finally:
-                function.__code__ = original
+                target.__code__ = original
+                made.__dict__.pop("conditions", None)
             yield function.__name__, text, unnoticed
 
 

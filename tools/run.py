@@ -1,8 +1,9 @@
 """Execute the chapters whose inputs changed, in parallel and in place.
 
-A chapter is executed again when its code, its stored outputs, the package, the lock file or the
-Python version changed. The outputs are stored without anything that differs from run to run, so
-that executing twice leaves the file as it was. Any failing cell fails the run.
+A chapter is executed again when its code cells changed, be it in source, tags or outputs, or its
+metadata, the package, the lock file or the Python version; an appendix, which names the chapters,
+also when one of them is renamed. The outputs are stored without anything that differs from run to
+run, so that executing twice leaves the file as it was. Any failing cell fails the run.
 
     python tools/run.py                          the chapters that changed
     python tools/run.py --all --slowest 3        every chapter, and the three slowest cells
@@ -68,15 +69,18 @@ def common_key() -> bytes:
     package = sorted((ROOT / "lib" / "serving").rglob("*"))
     for path in [*package, ROOT / "requirements.txt", Path(__file__)]:
         if path.is_file() and "__pycache__" not in path.parts:
-            digest.update(path.name.encode() + b"\0" + path.read_bytes() + b"\0")
+            digest.update(str(path.relative_to(ROOT)).encode() + b"\0" + path.read_bytes() + b"\0")
     return digest.digest()
 
 
 def key_of(path: Path, common: bytes) -> str:
     """Return the hash of all that a chapter's outputs depend on, and of the outputs."""
-    cells = json.loads(path.read_text(encoding="utf-8"))["cells"]
-    code = [[c.get("id"), c["source"], c["outputs"]] for c in cells if c["cell_type"] == "code"]
-    return hashlib.sha256(common + json.dumps(code).encode()).hexdigest()
+    notebook = json.loads(path.read_text(encoding="utf-8"))
+    code = [cell for cell in notebook["cells"] if cell["cell_type"] == "code"]
+    appendix = path.stem.startswith("appendix")
+    chapters = sorted(p.name for p in path.parent.glob("[0-9]*.ipynb")) if appendix else []
+    inputs = json.dumps([code, notebook["metadata"], chapters], sort_keys=True)
+    return hashlib.sha256(common + inputs.encode()).hexdigest()
 
 
 def normalise(notebook: NotebookNode, name: str) -> None:

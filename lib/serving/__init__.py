@@ -4,8 +4,12 @@ Times are in seconds, rates in requests a second, sizes in bytes.
 """
 
 from . import (
+    advice,
     attention,
+    decision,
     errors,
+    exact,
+    fixed,
     formulas,
     kvcache,
     measurements,
@@ -15,6 +19,7 @@ from . import (
     service,
     simulation,
     surrogate,
+    tradeoff,
     window,
 )
 from .errors import UnstableError
@@ -23,8 +28,12 @@ from .service import LinearService
 __all__ = [
     "LinearService",
     "UnstableError",
+    "advice",
     "attention",
+    "decision",
     "errors",
+    "exact",
+    "fixed",
     "formulas",
     "kvcache",
     "measurements",
@@ -34,5 +43,6 @@ __all__ = [
     "service",
     "simulation",
     "surrogate",
+    "tradeoff",
     "window",
 ]

@@ -27,6 +27,16 @@ def log(x: Any) -> Any:
     return _library(x).log(x)
 
 
+def log1p(x: Any) -> Any:
+    """Natural logarithm of ``1 + x``, with all its digits near 0 and near -1."""
+    library = _library(x)
+    if library is sympy:
+        return sympy.log(1 + x)
+    if library is np:
+        return np.where(x < -0.5, np.log(1 + x), np.log1p(x))
+    return math.log(1 + x) if x < -0.5 else math.log1p(x)
+
+
 def exp(x: Any) -> Any:
     """Exponential function."""
     library = _library(x)

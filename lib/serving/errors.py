@@ -159,6 +159,22 @@ def duration(name: str, value: Any) -> float:
     return number(name, value, at_least=0)
 
 
+def brief(number: Fraction) -> str:
+    """Write a number of any size to six digits.
+
+    Parameters
+    ----------
+    number : Fraction
+        The number; it may be beyond float64.
+
+    Returns
+    -------
+    str
+        Such as ``"0.7"`` or ``"1.5e+400"``.
+    """
+    return f"{Decimal(number.numerator) / Decimal(number.denominator):.6g}"
+
+
 def is_scalar(value: Any) -> bool:
     """Tell one thing from a sequence: numbers, texts, sets and arrays without axes are one.
 

@@ -1,4 +1,4 @@
-"""Measured batch times: those that others published and the book uses."""
+"""Measurements that others published and the book uses: batch times, and trade-off curves."""
 
 from __future__ import annotations
 
@@ -50,9 +50,69 @@ def _fixed(published: NDArray[Any]) -> NDArray[Any]:
     return published
 
 
+@dataclass(frozen=True)
+class Curve:
+    """Published throughput and latency of one server against batch size.
+
+    Attributes
+    ----------
+    name : str
+        Short name.
+    batches : ndarray, shape (n,)
+        Batch sizes [requests].
+    throughput : ndarray, shape (n,)
+        Tokens written in a second, over the whole batch [tokens/s].
+    latency : ndarray, shape (n,)
+        Median latency of what the setting says [s].
+    source : str
+        Where it was published.
+    citation : str
+        Its key in the bibliography.
+    setting : str
+        Model, precision, hardware, lengths, and what is timed, as published.
+    input_tokens, output_tokens : int
+        Tokens each request reads and writes; 0 where that is not said [tokens].
+    tolerance : float
+        Relative error with which the numbers were read, 0 for printed ones [1].
+    """
+
+    name: str
+    batches: NDArray[np.int64]
+    throughput: NDArray[np.float64]
+    latency: NDArray[np.float64]
+    source: str
+    citation: str
+    setting: str
+    input_tokens: int
+    output_tokens: int
+    tolerance: float
+
+
+def _rows(file: str) -> dict[str, dict[str, Any]]:
+    return tomllib.loads(resources.files("serving").joinpath("data", file).read_text("utf-8"))
+
+
+@cache
+def _curves() -> dict[str, Curve]:
+    return {
+        name: Curve(
+            name,
+            _fixed(np.array(row["batches"], dtype=np.int64)),
+            _fixed(np.array(row["tokens_per_second"], dtype=np.float64)),
+            _fixed(np.array(row["p50_milliseconds"], dtype=np.float64) / 1000),
+            row["source"],
+            row["citation"],
+            row["setting"],
+            row["input_tokens"],
+            row["output_tokens"],
+            row["tolerance"],
+        )
+        for name, row in _rows("tradeoffs.toml").items()
+    }
+
+
 @cache
 def _tables() -> dict[str, BatchTimes]:
-    text = resources.files("serving").joinpath("data/batch-times.toml").read_text("utf-8")
     return {
         name: BatchTimes(
             name,
@@ -64,7 +124,7 @@ def _tables() -> dict[str, BatchTimes]:
             row["input_tokens"],
             row["output_tokens"],
         )
-        for name, row in tomllib.loads(text).items()
+        for name, row in _rows("batch-times.toml").items()
     }
 
 
@@ -105,3 +165,42 @@ def published(name: str) -> BatchTimes:
     if name not in _tables():
         raise ValueError(f"name must be one of {', '.join(names())}, got {name!r}")
     return _tables()[name]
+
+
+def curve_names() -> tuple[str, ...]:
+    """Names of the published trade-off curves.
+
+    Returns
+    -------
+    tuple of str
+        Each is an argument of `curve`.
+    """
+    return tuple(_curves())
+
+
+def curve(name: str) -> Curve:
+    """Return a published curve of throughput and latency against batch size.
+
+    Parameters
+    ----------
+    name : str
+        One of `curve_names`.
+
+    Returns
+    -------
+    Curve
+        Sizes [requests], throughput [tokens/s], latency [s] and the source.
+
+    Raises
+    ------
+    ValueError
+        If there is no curve of that name.
+
+    Examples
+    --------
+    >>> curve("llama-2-70b-128-128").latency
+    array([0.029, 0.03 , 0.032, 0.037])
+    """
+    if name not in _curves():
+        raise ValueError(f"name must be one of {', '.join(curve_names())}, got {name!r}")
+    return _curves()[name]

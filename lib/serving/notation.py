@@ -260,6 +260,38 @@ TABLE: tuple[Entry, ...] = (
         "operations/byte",
         "cache_intensity",
     ),
+    Entry("mean_response", "E[T]", "mean response time, by whatever method", "s"),
+    Entry("response_std", r"\sigma_T", "standard deviation of the response time", "s"),
+    Entry("quantile", "q", "share of the requests that a quantile covers", "1"),
+    Entry("normal_quantile", "z_q", "quantile of the standard normal law", "1"),
+    Entry(
+        "gaussian_tail",
+        r"T_{\text{gauss}}",
+        "quantile of a Gaussian response time",
+        "s",
+        "gaussian_tail",
+    ),
+    Entry(
+        "exponential_tail",
+        r"T_{\text{exp}}",
+        "quantile of an exponential response time",
+        "s",
+        "exponential_tail",
+    ),
+    Entry("doubling_gain", "g(B)", "rate gained by doubling the batch", "1", "doubling_gain"),
+    Entry("gain", "g", "rate gained by a doubling, as a share", "1"),
+    Entry(
+        "gain_batch",
+        r"B_{\text{gain}}",
+        "batch whose doubling gains so much",
+        "requests",
+        "gain_batch",
+    ),
+    Entry("first_batch", r"B_{\text{first}}", "least batch size looked at", "requests"),
+    Entry("last_batch", r"B_{\text{last}}", "largest batch size looked at", "requests"),
+    Entry(
+        "knee_batch", r"B_{\text{knee}}", "batch at the knee of a range", "requests", "knee_batch"
+    ),
 )
 """Symbols that stand in formulas."""
 
@@ -276,7 +308,7 @@ LOCAL: dict[str, str] = {
     r"i": "index of a request",
     r"j": "place of a request in its batch",
     r"h": "height at which a drawn axis ends",
-    r"n": "count; in chapter 5 the excess of a batch over the bound",
+    r"n": "count; also the excess of a batch over the stability bound",
     r"k": "requests that a batch still lacks when its first one has come",
     r"m": "mean number of arrivals in a given time",
     r"T_{\text{win}}": "time for which a window is open",
@@ -285,7 +317,7 @@ LOCAL: dict[str, str] = {
     r"\delta": "room that is left: target less load",
     r"c": "number of servers",
     r"K": "places in the system",
-    r"E[T]": "mean response time",
+    r"u": "logarithm of a batch size",
     r"W": "waiting time",
     r"T": "response time, or the length of an observation",
     r"P": "probability",

@@ -1,59 +1,31 @@
-"""Read the equations of the text as SymPy expressions, strictly.
+r"""Read the equations of the text as SymPy expressions, strictly.
 
 The reader knows the arithmetic that the book's equations use and the symbols of the notation
-table, longest first; whatever else it meets is an error. It shows that an equation in the text
-and the formula in the code agree. It does not show that either is right.
+table, longest first; whatever else it meets is an error, and so is what LaTeX draws otherwise
+than one reads it, such as ``B^12``. It shows that an equation in the text and the formula in
+the code agree. It does not show that either is right.
 """
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 from random import Random
 
 import sympy
 
 from . import notation
+from ._latex import EquationError, spelled
 from .formulas import REGISTRY, Formula
 
-TOKEN = re.compile(
-    r"\\text\{[^}]*\}|\\begin\{\w+\*?\}|\\end\{\w+\*?\}|\\[A-Za-z]+|\\.|\d+(?:\.\d+)?|\S"
-)
-LAYOUT = {
-    *(r"\left", r"\right", r"\,", r"\;", r"\:", r"\!", r"\ ", r"\quad", r"\qquad"),
-    *(r"\displaystyle", r"\bigl", r"\bigr", r"\Bigl", r"\Bigr", r"\\", "&", "~"),
-    *(r"\begin{aligned}", r"\end{aligned}", r"\begin{split}", r"\end{split}"),
-}
+BRACKETS = {"(": ")", "[": "]", r"\{": r"\}"}
 FUNCTIONS = {r"\ln": sympy.log, r"\log": sympy.log, r"\exp": sympy.exp}
 EXTREMES = {r"\min": sympy.Min, r"\max": sympy.Max}
-FRACTIONS = {r"\frac", r"\tfrac", r"\dfrac"}
+FRACTIONS = {r"\frac", r"\tfrac", r"\dfrac", r"\cfrac"}
+BRACES = {r"\underbrace": "_", r"\overbrace": "^"}
+END = {"", "+", "-", "=", "}", ",", ".", *BRACKETS.values()}  # of a product
 DRAWS = 40
-
-
-class EquationError(ValueError):
-    """An equation that the reader does not understand, or that differs from its formula."""
-
-
-def tokens(latex: str) -> list[str]:
-    r"""Split LaTeX into tokens, layout left out.
-
-    Parameters
-    ----------
-    latex : str
-        LaTeX of an equation.
-
-    Returns
-    -------
-    list of str
-        Commands, words in ``\text``, numbers and single characters.
-    """
-    return [token for token in TOKEN.findall(latex) if token not in LAYOUT]
-
-
-SYMBOLS: list[tuple[list[str], notation.Entry]] = sorted(
-    ((tokens(entry.latex), entry) for entry in notation.TABLE),
-    key=lambda pair: -len(pair[0]),
-)
+SYMBOLS = [(spelled(entry.latex), entry) for entry in notation.TABLE]
+SYMBOLS.sort(key=lambda pair: -len(pair[0]))
 
 
 def sides(latex: str) -> list[sympy.Expr]:
@@ -67,8 +39,7 @@ def sides(latex: str) -> list[sympy.Expr]:
     Returns
     -------
     list of Expr
-        One expression a side, on symbols named as in Python; symbols that stand for a formula
-        are expanded to it.
+        One expression a side; symbols are named as in Python, formulas are expanded.
 
     Raises
     ------
@@ -80,14 +51,16 @@ def sides(latex: str) -> list[sympy.Expr]:
     >>> sides(r"\rho_{\text{serv}} = \lambda_{\text{arr}} T_{\text{svc}}(B) / B")
     [arrival_rate*(batch*t_req + t_fixed)/batch, arrival_rate*(batch*t_req + t_fixed)/batch]
     """
-    reader = _Reader(tokens(latex))
-    found = [reader.sum()]
-    while reader.take("="):
-        found.append(reader.sum())
-    reader.take(".")
-    reader.take(",")
-    if reader.rest:
-        raise EquationError(f"cannot read {' '.join(reader.rest[:8])!r} in {latex!r}")
+    try:
+        reader = _Reader(spelled(latex))
+        found = [reader.sum()]
+        while reader.take("="):
+            found.append(reader.sum())
+    except (TypeError, ValueError) as error:  # from the reader, or from SymPy about infinities
+        raise EquationError(f"cannot read {latex!r}: {error}") from None
+    infinite = any(side.has(sympy.nan, sympy.zoo, sympy.oo) for side in found)
+    if infinite or reader.tokens[reader.at :] not in ([], ["."], [","]):
+        raise EquationError(f"cannot read {latex!r}: {reader.next!r} is left, or it is infinite")
     return found
 
 
@@ -115,21 +88,21 @@ def check(made: Formula, latex: str) -> None:
 
 def _same(made: Formula, side: sympy.Expr) -> bool:
     difference = side - made.expression
-    if sympy.simplify(difference) == 0:
-        return True
-    if not difference.free_symbols <= set(made.symbols):
-        return False
-    return all(
-        abs(side.subs(point) - made.expression.subs(point))
-        <= sympy.Float("1e-20") * (1 + abs(made.expression.subs(point)))
-        for point in _points(made)
+    known = difference.free_symbols <= set(made.symbols)
+    return (
+        sympy.simplify(difference) == 0
+        or known
+        and all(
+            abs(side.subs(point) - made.expression.subs(point))
+            <= sympy.Float("1e-20") * (1 + abs(made.expression.subs(point)))
+            for point in _points(made)
+        )
     )
 
 
 def _points(made: Formula) -> Iterator[dict[sympy.Symbol, sympy.Float]]:
     """Random points inside the domain, each number spread over six decades."""
-    random = Random(made.name)
-    found = 0
+    random, found = Random(made.name), 0
     for _ in range(100_000):
         draw = [sympy.Float(10 ** random.uniform(-3, 3), 30) for _ in made.symbols]
         if all(bool(holds) for holds in made.holds(tuple(draw))):
@@ -143,83 +116,105 @@ def _points(made: Formula) -> Iterator[dict[sympy.Symbol, sympy.Float]]:
 class _Reader:
     """Recursive descent over tokens: sum, product, power, atom."""
 
-    def __init__(self, rest: list[str]) -> None:
-        self.rest = rest
+    def __init__(self, found: list[str]) -> None:
+        self.tokens, self.at = found, 0
+        self.terms = 0  # of the sum read last
+        self.unclear = -1  # where a factor would belong to nobody knows what, as in 1/2 B
+
+    @property
+    def next(self) -> str:
+        """The token that comes next, empty at the end."""
+        return self.tokens[self.at] if self.at < len(self.tokens) else ""
 
     def take(self, token: str) -> bool:
         """Step over a token if it is the next."""
-        if self.rest[:1] == [token]:
-            self.rest = self.rest[1:]
-            return True
-        return False
+        self.at += (taken := self.next == token)
+        return taken
 
     def need(self, token: str) -> None:
         """Step over a token that must be the next."""
         if not self.take(token):
-            raise EquationError(f"expected {token!r} before {' '.join(self.rest[:8])!r}")
+            raise EquationError(f"expected {token!r} before {self.next!r}")
 
     def sum(self) -> sympy.Expr:
         """Read terms with signs between them."""
-        total = -self.product() if self.take("-") else self.product()
-        while self.rest[:1] in (["+"], ["-"]):
-            sign = 1 if self.take("+") else -1
-            if sign < 0:
-                self.need("-")
-            total += sign * self.product()
-        return total
+        terms = [-self.product() if self.take("-") else self.product()]
+        while (minus := self.take("-")) or self.take("+"):
+            terms.append(-self.product() if minus else self.product())
+        self.terms = len(terms)
+        return sympy.Add(*terms)
 
     def product(self) -> sympy.Expr:
         """Read factors, with or without a sign between them."""
         result = self.power()
-        while self.rest and self.rest[0] not in {"+", "-", "=", ")", "}", "]", ",", "."}:
+        while self.next not in END:
             if self.take("/"):
                 result /= self.power()
-                continue
-            if not self.take(r"\cdot"):
-                self.take(r"\times")
-            result *= self.power()
+                self.unclear = self.at
+            elif self.take(r"\cdot") or self.take(r"\times"):
+                result *= self.power()
+            elif self.at == self.unclear:
+                raise EquationError(f"unclear what {self.next!r} belongs to: write brackets")
+            else:
+                result *= self.power(follows=True)
         return result
 
-    def power(self) -> sympy.Expr:
+    def power(self, follows: bool = False) -> sympy.Expr:
         """Read an atom and its exponent."""
-        base = self.atom()
-        return base ** self.group() if self.take("^") else base
+        start = self.at
+        base = self.atom(follows)
+        if self.next != "^":
+            return base
+        read = [token for token in self.tokens[start : self.at] if token != "{"]
+        if read[0] in {*FRACTIONS, *FUNCTIONS, *BRACES, "e"} or read[-3:-1] == ["^", "*"]:
+            raise EquationError(f"unclear what the power after {read[0]!r} belongs to")
+        self.at += 1
+        return base ** self.group()
 
     def group(self) -> sympy.Expr:
-        """Read a braced expression, or the single token that LaTeX takes without braces."""
+        """Read a braced expression, or the one character that LaTeX takes without braces."""
         if self.take("{"):
-            inner = self.sum()
-            self.need("}")
-            return inner
-        return self.atom()
+            return self.closed("}")
+        start, token, inner = self.at, self.next, self.atom()
+        if self.at > start + 1 or len(token) > 1 and token[0].isdigit():
+            raise EquationError(f"LaTeX takes one character of {token!r}: add braces")
+        return inner
 
-    def atom(self) -> sympy.Expr:
-        """Read a symbol, a number, a bracket or a function."""
-        symbol = self.symbol()
-        if symbol is not None:
+    def atom(self, follows: bool = False) -> sympy.Expr:
+        """Read a symbol, a number, a bracket or a function; perhaps directly after a factor."""
+        if (symbol := self.symbol()) is not None:
             return symbol
-        if not self.rest:
-            raise EquationError("the equation ends in the middle")
-        token, self.rest = self.rest[0], self.rest[1:]
-        if re.fullmatch(r"\d+(\.\d+)?", token):
-            return sympy.Rational(token)
+        token, self.at = self.next, self.at + 1
+        if token[:1].isdigit() and not follows:
+            return sympy.Rational(token.replace("{,}", ""))
         if token in FRACTIONS:
             return self.group() / self.group()
         if token == r"\sqrt":
             return sympy.sqrt(self.group())
-        if token == "(":
-            return self.closed(")")
+        if token in BRACKETS:
+            inner = self.closed(BRACKETS[token])
+            if follows and self.terms == 1:
+                raise EquationError("brackets round one term are drawn as an argument: drop them")
+            return inner
+        if token == "{" and self.next not in BRACES:  # invisible, so only round a single atom
+            inner = self.atom(follows)
+            self.need("}")
+            return inner
         if token == "e" and self.take("^"):
             return sympy.exp(self.group())
         if token in FUNCTIONS:
-            return FUNCTIONS[token](self.power())
-        if token in EXTREMES and self.take("("):
+            bracketed = self.next in BRACKETS
+            argument = self.atom() if bracketed else self.power()
+            self.unclear = -1 if bracketed else self.at
+            return FUNCTIONS[token](argument)
+        if token in EXTREMES and self.next in BRACKETS:
+            bracket, self.at = BRACKETS[self.next], self.at + 1
             first = self.sum()
             self.need(",")
-            return EXTREMES[token](first, self.closed(")"))
-        if token == r"\underbrace":
-            return self.underbrace()
-        raise EquationError(f"{token!r} is not in the notation table and is no operation")
+            return EXTREMES[token](first, self.closed(bracket))
+        if token in BRACES:
+            return self.brace(token)
+        raise EquationError(f"{token!r} is not in the notation table and is no operation there")
 
     def closed(self, bracket: str) -> sympy.Expr:
         """Read up to a closing bracket."""
@@ -227,21 +222,28 @@ class _Reader:
         self.need(bracket)
         return inner
 
-    def underbrace(self) -> sympy.Expr:
-        """Read the expression over a brace, and step over its label."""
-        inner = self.group()
-        if self.take("_"):
-            self.need("{")
-            while not self.take("}"):
-                self.rest = self.rest[1:]
+    def brace(self, command: str) -> sympy.Expr:
+        """Read the expression at a brace, step over its label; the brace is no bracket."""
+        before = self.tokens[self.at - 2] if self.at > 1 else ""
+        self.need("{")
+        signed = self.next == "-"
+        inner = self.closed("}")
+        summed = signed or self.terms > 1
+        if self.take(BRACES[command]):
+            self.at, depth = self.at + 1, 1
+            while depth:
+                depth += {"{": 1, "}": -1}.get(self.next, 0)
+                self.at += 1
+        alone = before in {"", "+", "=", "{", *BRACKETS} and self.next in END
+        if before == "/" or summed and not alone:
+            raise EquationError(f"a factor beside {command} needs brackets inside it")
         return inner
 
     def symbol(self) -> sympy.Expr | None:
         """Read the longest symbol of the table, if one is next."""
         for pattern, entry in SYMBOLS:
-            if self.rest[: len(pattern)] == pattern:
-                self.rest = self.rest[len(pattern) :]
-                if entry.formula:
-                    return REGISTRY[entry.formula].expression
-                return sympy.Symbol(entry.name, real=True)
+            if self.tokens[self.at : self.at + len(pattern)] == pattern:
+                self.at += len(pattern)
+                made = REGISTRY.get(entry.formula)
+                return made.expression if made else sympy.Symbol(entry.name, real=True)
         return None

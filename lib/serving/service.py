@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, field
-from decimal import Decimal
 from fractions import Fraction
 from typing import Any, NamedTuple
 
@@ -168,8 +167,8 @@ class LinearService:
             raise UnstableError(
                 f"no batch size carries arrival_rate = {arrival_rate!r} at utilization = "
                 f"{utilization!r}: t_req = {self.t_req!r} alone takes "
-                f"{_short(rate * t_req)} of the server; arrival_rate must be below "
-                f"{_short(target / t_req)}"
+                f"{errors.brief(rate * t_req)} of the server; arrival_rate must be below "
+                f"{errors.brief(target / t_req)}"
             )
         if spare == 0:
             return 1
@@ -287,11 +286,6 @@ def _standard_errors(x: NDArray[np.float64], residuals: NDArray[np.float64]) -> 
     variance = residuals @ residuals / max(x.size - 2, 1)
     slope = np.sqrt(variance / np.sum((x - x.mean()) ** 2))
     return np.array([slope * np.sqrt(np.mean(x**2)), slope])
-
-
-def _short(number: Fraction) -> str:
-    """A number of any size to six digits."""
-    return f"{Decimal(number.numerator) / Decimal(number.denominator):.6g}"
 
 
 def _cleaned(coefficient: float) -> float:

@@ -27,6 +27,13 @@ HUSHING = {
     *("redirect_stderr", "capture_output", "captureWarnings"),
 }
 """Names whose use hides a warning."""
+TAGS = {"hide-input", "hide-output"}
+"""Tags that change how a cell looks and not whether it is tested."""
+MARKERS = re.compile(r"#\s*(?:NBVAL|PYTEST_VALIDATE)_\w+", re.I)
+GUARDED = {"claim", "given", "table", "explore"}
+"""Functions on which the checks of the text rely, so that no chapter may put another there."""
+BACK_DOORS = {"exec", "eval", "globals", "locals", "vars", "setattr", "get_ipython"}
+"""Functions that could do so unseen."""
 
 
 def check(notebook: NotebookNode, name: str) -> list[str]:
@@ -55,6 +62,11 @@ def _cell(cell: NotebookNode) -> Iterator[str]:
     yield from _outputs(cell)
     if found := PATHS.search(cell.source + written(cell)):
         yield f"the path {found[0]} is of one machine: use a relative path"
+    untested = sorted({*cell.metadata.get("tags", [])} - TAGS)
+    if untested := [*untested, *MARKERS.findall(cell.source)]:
+        yield f"{', '.join(untested)} may keep it from being tested: only {sorted(TAGS)} may stand"
+    if rebound := sorted(set(_rebound(cell.source))):
+        yield f"{', '.join(rebound)} must be what serving.book gives: use another name"
     hushing = sorted(HUSHING & _names(cell.source))
     if hushing or "%%capture" in cell.source:
         yield f"{', '.join(hushing) or '%%capture'} hides warnings: mend what warns"
@@ -124,3 +136,27 @@ def _names(source: str) -> set[str]:
         elif isinstance(node, ast.ImportFrom):
             names.update((node.module or "").split("."))
     return names
+
+
+def _rebound(source: str) -> Iterator[str]:
+    """Guarded names that a cell gives another meaning, and functions that could do so."""
+    for node in ast.walk(tree(source)):
+        yield from {*GUARDED, "*"} & set(_bound(node))
+        if isinstance(node, ast.Name) and node.id in BACK_DOORS:
+            yield node.id
+
+
+def _bound(node: ast.AST) -> list[str | None]:
+    """Names to which a node gives a meaning; an import from serving.book gives the right one."""
+    if isinstance(node, ast.Name) and not isinstance(node.ctx, ast.Load):
+        return [node.id]
+    if isinstance(node, ast.Attribute) and not isinstance(node.ctx, ast.Load):
+        return [node.attr]
+    if isinstance(node, (ast.Import, ast.ImportFrom)):
+        right = getattr(node, "module", "") == "serving.book"
+        return [one.asname or one.name for one in node.names if one.asname or not right]
+    if isinstance(node, ast.arg):
+        return [node.arg]
+    if isinstance(node, (ast.FunctionDef, ast.ClassDef, ast.ExceptHandler)):
+        return [node.name]
+    return []

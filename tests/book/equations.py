@@ -10,23 +10,29 @@ from functools import cache
 from nbformat import NotebookNode
 
 from notebooks import Block, Equation, Heading, Text, blocks, chapter_number, markdown_cells
-from serving import notation, reader
+from serving import _latex, notation, reader
 from serving.formulas import REGISTRY
 
 OPERATORS = {
     *(r"\frac", r"\tfrac", r"\dfrac", r"\sqrt", r"\sum", r"\prod", r"\int", r"\lim"),
-    *(r"\min", r"\max", r"\ln", r"\log", r"\exp", r"\Pr", r"\partial", r"\operatorname"),
+    *(r"\min", r"\max", r"\ln", r"\log", r"\exp", r"\Pr", r"\partial"),
     *(r"\to", r"\infty", r"\le", r"\leq", r"\ge", r"\geq", r"\ne", r"\neq", r"\ll", r"\gg"),
     *(r"\approx", r"\sim", r"\equiv", r"\propto", r"\pm", r"\times", r"\cdot", r"\div"),
     *(r"\ldots", r"\cdots", r"\dots", r"\in", r"\mid", r"\vert", r"\lvert", r"\rvert"),
-    *(r"\Rightarrow", r"\Leftrightarrow", r"\implies", r"\iff", r"\mapsto", r"\quad"),
-    *(r"\lfloor", r"\rfloor", r"\lceil", r"\rceil", r"\langle", r"\rangle", r"\big", r"\Big"),
-    *(r"\underbrace", r"\overbrace", r"\overline", r"\bar", r"\hat", r"\boxed", r"\tag"),
-    *(r"\{", r"\}", r"\%", r"\|", r"\limits", r"\nolimits", r"\biggl", r"\biggr"),
+    *(r"\Rightarrow", r"\Leftrightarrow", r"\implies", r"\iff", r"\mapsto"),
+    *(r"\lfloor", r"\rfloor", r"\lceil", r"\rceil", r"\langle", r"\rangle"),
+    *(r"\underbrace", r"\overbrace", r"\boxed", r"\tag"),
+    *(r"\{", r"\}", r"\%", r"\|", r"\limits", r"\nolimits"),
 }
 """Commands that are no symbols."""
 
-NAMED = re.compile(r"\\(?:mathrm|mathit|mathbf|operatorname)\*?\{([^{}]*)\}")
+STYLES = {
+    *(r"\mathrm", r"\mathbf", r"\mathit", r"\mathsf", r"\mathcal", r"\mathbb", r"\boldsymbol"),
+    *(r"\operatorname", r"\bar", r"\hat", r"\tilde", r"\dot", r"\vec", r"\overline", r"\widehat"),
+}
+"""Commands that make another symbol of what they take."""
+UPRIGHT = re.compile(r"((?:_\{?|\d)(?:\\[,;: ]|~|\s)*)\\mathrm\{([^{}]*)\}")
+"""Words in an index or after a number, where they are no symbol of their own."""
 LETTER = re.compile(r"[^\W\d_]|\\[A-Za-z]+")
 TEXT = re.compile(r"\\text\{[^}]*\}|\\(?:begin|end)\{\w+\*?\}")
 
@@ -115,7 +121,7 @@ def indices() -> frozenset[str]:
 
 
 def _tokens(latex: str) -> list[str]:
-    return reader.tokens(NAMED.sub(r"\\text{\1}", latex))
+    return _latex.tokens(UPRIGHT.sub(r"\1\\text{\2}", latex))
 
 
 def strangers(latex: str) -> list[str]:
@@ -127,9 +133,10 @@ def _unknown(latex: str) -> Iterator[str]:
     rest = _tokens(latex)
     while rest:
         length = _known(rest)
-        script = _script(rest[length or 1 :])
+        start = length or 1 + (_group(rest[1:]) if rest[0] in STYLES else 0)
+        script = _script(rest[start:]) or _mark(rest[start:])
         if length and script or not length and not _harmless(rest):
-            length = (length or 1) + script
+            length = start + script
             yield "".join(rest[:length])
         rest = rest[length or 1 :]
 
@@ -150,15 +157,25 @@ def _known(rest: Sequence[str]) -> int:
 
 def _script(rest: Sequence[str]) -> int:
     """Count the tokens of the subscript that stands first, 0 if there is none."""
-    if not rest or rest[0] != "_":
-        return 0
-    if len(rest) < 2 or rest[1] != "{":
-        return min(2, len(rest))
+    return 1 + _group(rest[1:]) if rest and rest[0] == "_" else 0
+
+
+def _mark(rest: Sequence[str]) -> int:
+    """Count the tokens of a prime, a star or words that make another symbol of what they follow."""
+    if rest and rest[0] in {"'", "^"}:
+        length = 1 + (_group(rest[1:]) if rest[0] == "^" else 0)
+        if all(one in {*"'^{}*+-", r"\prime"} or TEXT.fullmatch(one) for one in rest[:length]):
+            return length
+    return 0
+
+
+def _group(rest: Sequence[str]) -> int:
+    """Count the tokens that a command takes: one, or a braced group."""
     depth = 0
-    for n, token in enumerate(rest[1:], start=1):
+    for n, token in enumerate(rest, start=1):
         depth += {"{": 1, "}": -1}.get(token, 0)
         if depth == 0:
-            return n + 1
+            return n
     return len(rest)
 
 
@@ -175,4 +192,4 @@ def _harmless(rest: Sequence[str]) -> bool:
         return True
     if (token, after) in {("E", "["), ("e", "^")}:  # an expectation, the exponential function
         return True
-    return not LETTER.search(token)
+    return token != "'" and not LETTER.search(token)

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Sequence
 
 from nbformat import NotebookNode
 
-from notebooks import Directive, blocks, markdown_cells
+from notebooks import EXERCISES, Directive, blocks, markdown_cells
 
 LEAST, MOST = 3, 6
 
@@ -17,7 +18,7 @@ def check(notebook: NotebookNode, number: int) -> list[str]:
     faults = [
         fault
         for k, (exercise, *rest) in enumerate(groups, start=1)
-        for fault in _exercise(exercise, rest, k, f"ex-{number:02}-{k}")
+        for fault in _exercise(exercise, rest, number, k)
     ]
     if not LEAST <= len(groups) <= MOST:
         faults.append(f"{len(groups)} exercises, where {LEAST} to {MOST} belong")
@@ -33,14 +34,17 @@ def grouped(notebook: NotebookNode) -> list[list[Directive]]:
         for block in blocks(source):
             if not isinstance(block, Directive):
                 continue
-            if block.name in {"exercise", "exercise-start"}:
+            if block.name in EXERCISES:
                 groups.append([block])
             elif groups:
                 groups[-1].append(block)
     return groups
 
 
-def _exercise(exercise: Directive, rest: Sequence[Directive], k: int, label: str) -> Iterator[str]:
+def _exercise(exercise: Directive, rest: Sequence[Directive], number: int, k: int) -> Iterator[str]:
+    label = f"ex-{number:02}-{k}"
+    if not re.match(rf"{number}\.{k} [A-Z]", exercise.argument):
+        yield f"exercise {k} must have a title '{number}.{k} …', has {exercise.argument!r}"
     if (found := exercise.options.get("label")) != label:
         yield f"exercise {k} must have the label {label}, has {found}"
     hints = [n for n, one in enumerate(rest) if is_hint(one)]

@@ -11,6 +11,7 @@ from pathlib import Path
 
 import nbformat
 import yaml
+from bs4 import BeautifulSoup
 from IPython.core.inputtransformer2 import TransformerManager
 from markdown_it import MarkdownIt
 from markdown_it.renderer import RendererHTML
@@ -23,14 +24,20 @@ ROOT = Path(__file__).resolve().parents[2]
 
 DIRECTIVE = re.compile(r"\{([\w:.+-]+)\}\s*(.*)", re.DOTALL)
 OPTION = re.compile(r":([\w-]+):[ \t]*(.*)")
+TITLE = re.compile(r"^\d+\.\d+ (?=\S)")
+"""Number of an exercise before its title."""
 LABEL = re.compile(r"\\label\{([^}]*)\}")
 NOT_TEXT = {
     *("code", "code-block", "code-cell", "sourcecode", "literalinclude", "include", "mermaid"),
     *("raw", "bibliography", "toctree", "tableofcontents", "contents", "eval-rst", "index"),
 }
 """Directives whose body and argument are no prose."""
-IDENTIFIER = {"solution", "solution-start", "figure", "image", "iframe", "list-table"}
+IDENTIFIER = {"solution", "solution-start", "figure", "image", "iframe"}
 """Directives whose argument is a label or a file name."""
+EXERCISES = {"exercise", "exercise-start"}
+"""Directives whose argument is a numbered title; its number is checked elsewhere."""
+WORDED = ("alt", "caption", "title")
+"""Options of directives, and attributes of raw HTML, whose value is prose."""
 
 
 @dataclass(frozen=True)
@@ -151,6 +158,8 @@ def blocks(markdown: str) -> Iterator[Block]:
             yield Heading(level, inline) if level else Text(inline)
         elif token.type.startswith("math_block"):  # with the label in the info, if any
             yield Equation(token.content, token.info)
+        elif token.type == "html_block":
+            yield Text([_words(hypertext(token.content))])
         elif token.type == "amsmath":
             label = LABEL.search(token.content)
             yield Equation(LABEL.sub("", token.content), label[1] if label else "")
@@ -164,12 +173,28 @@ def _directive(token: Token) -> Iterator[Block]:
     name, argument = match[1], match[2].strip()
     options, body = options_and_body(token.content)
     yield Directive(name, argument, options)
+    yield from (Text([_words(options[key])]) for key in WORDED if key in options)
     if name == "math":
         yield Equation(f"{argument}\n{body}", options.get("label", ""))
+    elif name == "raw" and argument == "html":
+        yield Text([_words(hypertext(body))])
     elif name not in NOT_TEXT:
+        if name in EXERCISES:
+            argument = TITLE.sub("", argument, count=1)
         if argument and name not in IDENTIFIER:
             yield from (Text(t.children or []) for t in _parser().parseInline(argument))
         yield from blocks(body)
+
+
+def _words(content: str) -> Token:
+    return Token("text", "", 0, content=content)
+
+
+def hypertext(markup: str) -> str:
+    """Words of raw HTML, those that describe its pictures included."""
+    soup = BeautifulSoup(markup, "html.parser")
+    described = [str(tag[key]) for tag in soup.find_all(True) for key in WORDED if tag.get(key)]
+    return " ".join([soup.get_text(" "), *described])
 
 
 def options_and_body(content: str) -> tuple[dict[str, str], str]:

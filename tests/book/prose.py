@@ -13,7 +13,19 @@ from pathlib import Path
 from bs4 import BeautifulSoup
 from nbformat import NotebookNode
 
-from notebooks import Block, Equation, Text, blocks, called, code_cells, markdown_cells, tree
+from notebooks import (
+    Block,
+    Equation,
+    Heading,
+    Text,
+    blocks,
+    called,
+    code_cells,
+    hypertext,
+    markdown_cells,
+    tree,
+)
+from serving import units
 
 REVIEWED = Path(__file__).with_name("reviewed.toml")
 REGISTERS = ("claim", "given")
@@ -23,9 +35,22 @@ WHOLE = re.compile(r"-?(?:\d{1,3}(?:,\d{3})+|\d+)(?:\.\d+)?")
 HEADER = re.compile(r"(.*?)\s*\(([^()]*)\)")
 STRUCTURAL = {"0", "1", "2"}
 """Numerals that belong to the structure of an equation, such as a square or a half."""
-MEASURED = re.compile(r"(\d(?:[\d.]|\{,\})*(?:\\[,;: ]|~|\s)*(?:\\(?:text|mathrm)\{[^{}]*\}|\\%))")
+UNIT = rf"(?:(?:{'|'.join(map(re.escape, units.UNITS))}|[^\W\d_]+/s)(?![^\W_]))"
+MEASURED = re.compile(
+    r"(\d(?:[\d.]|\{,\})*(?:(?:\\[,;: ]|~|\s)*(?:\\(?:text|mathrm|textrm|mathsf)\{[^{}]*\}|\\%)"
+    rf"|(?:\\[,;: ]|~)+{UNIT}(?![_^({{])))"
+)
 """A numeral with a unit in an equation: a result, whatever the numeral."""
 
+STATED = re.compile(
+    rf"(?:[^\W\d]\w* = )?[-−]?(?:{NUMERAL.pattern})(?: ?(?:%|[^\W\d_]+(?:/[^\W\d_]+)?))?"
+)
+"""Inline code that states a number: alone, with a unit, or as the value of a name.
+
+An expression, a call or an argument written without spaces (``seed=3``) is code.
+"""
+TITLE = re.compile(r"^\d+\. ")
+"""Number of a chapter before its title; its shape is checked elsewhere."""
 CODE = "\N{OBJECT REPLACEMENT CHARACTER}"
 WORDS_IN_MATH = re.compile(r"\\(?:text|mathrm|operatorname)\{([^{}]*)\}")
 SUBSCRIPT = re.compile(r"_\{\\?(\w+)\}")
@@ -55,6 +80,7 @@ def check(notebook: NotebookNode, name: str) -> list[str]:
     """Numerals that no code gives and promises that the text does not keep."""
     phrases, faults = collect(notebook)
     written = [(n, segments(source)) for n, source in markdown_cells(notebook)]
+    written += [(n, list(described(cell))) for n, cell in code_cells(notebook)]
     known = [pattern(phrase.text) for phrase in phrases] + list(reviewed())
     faults += [
         f"cell {n}: {fault}"
@@ -95,6 +121,9 @@ def _registered(module: ast.Module) -> Iterator[ast.Constant | str]:
         elif isinstance(node, ast.Name) and node.id in REGISTERS and id(node) not in functions:
             yield f"call {node.id} itself, so that the number can be read from the cell"
         elif isinstance(node, ast.Call) and (name := called(node)) in REGISTERS:
+            if isinstance(node.func, ast.Attribute) and ast.unparse(node.func.value) != "book":
+                yield f"line {node.lineno}: {ast.unparse(node.func)} is not that of serving.book"
+                continue
             named = [keyword.value for keyword in node.keywords if keyword.arg == "text"]
             first = [*node.args, *named][0] if node.args or named else None
             if not (isinstance(first, ast.Constant) and isinstance(first.value, str)):
@@ -116,6 +145,14 @@ def tabulated(cell: NotebookNode) -> Iterator[str]:
                     cells = [cell.get_text().strip() for cell in row.select("th, td")]
                     for header, entry in zip(headers, cells, strict=True):
                         yield from _quotations(header, entry)
+
+
+def described(cell: NotebookNode) -> Iterator[Segment]:
+    """Alternative text and caption of the picture that a code cell draws."""
+    settings = cell.metadata.get("mystnb", {})
+    if alternative := settings.get("image", {}).get("alt"):
+        yield Segment(normal(alternative), [False] * len(normal(alternative)))
+    yield from segments(settings.get("figure", {}).get("caption", ""))
 
 
 def _quotations(header: str, entry: str) -> Iterator[str]:
@@ -150,20 +187,28 @@ def _pieces(block: Block) -> Iterator[tuple[str, bool]]:
     """Texts of a block, and whether each is mathematics."""
     if isinstance(block, Equation):
         yield from _mathematics(block.latex.strip())
-    for token in block.inline if isinstance(block, Text) else ():
+    for n, token in enumerate(block.inline if isinstance(block, (Text, Heading)) else ()):
         role = token.meta["name"] if token.type == "myst_role" else ""
         if token.type.startswith("math") or role == "math":
             yield from _mathematics(token.content)
         elif token.type in {"softbreak", "hardbreak"}:
             yield " ", False
-        elif role or token.type == "code_inline" and NUMERAL.search(token.content):
-            yield CODE, False  # a name in code belongs to the sentence, a number does not
+        elif role or token.type == "code_inline" and not _spoken(token.content):
+            yield CODE, False  # what is computed in code does not belong to the sentence
+        elif token.type == "html_inline":
+            yield hypertext(token.content), False
         elif token.type in {"text", "image", "code_inline"}:
-            yield token.content, False
+            numbered = n == 0 and isinstance(block, Heading) and block.level == 1
+            yield TITLE.sub("", token.content) if numbered else token.content, False
+
+
+def _spoken(code: str) -> bool:
+    """Whether inline code reads as words: it has no number, or states one."""
+    return not NUMERAL.search(code) or bool(STATED.fullmatch(code))
 
 
 def segments(markdown: str) -> list[Segment]:
-    """Running texts of a markdown cell: paragraphs, items, equations; not headings, not code."""
+    """Running texts of a markdown cell: paragraphs, items, headings, equations; not code."""
     return [segment for block in blocks(markdown) if (segment := _segment(block)).text]
 
 
@@ -183,8 +228,9 @@ def pattern(phrase: str) -> re.Pattern[str]:
     text = normal(phrase).strip()
     before = r"(?<![\w^])(?<!\d[.,/])(?<!^-)(?<![\s([=]-)"
     after = r"(?![\w^])(?![.,]\d)(?!/\w)"
-    if text[-1:].isdigit():
-        after += r"(?! ?%)(?! (?:thousand|million|billion)\b)(?! ?(?:×|·|\\times|\\cdot) ?10)"
+    if text[-1:].isdigit():  # a number with a unit is another number
+        after += rf"(?! ?{UNIT})(?! thousand\b)"
+        after += r"(?! ?(?:×|·|\\times|\\cdot) ?10)"
     return re.compile(before + re.escape(text) + after)
 
 
@@ -203,10 +249,29 @@ def unknown_numerals(segment: Segment, known: Sequence[re.Pattern[str]]) -> Iter
             covered[match.start() : match.end()] = [True] * len(match[0])
     for match in NUMERAL.finditer(segment.text):
         start, end = match.span()
-        structural = match[0] in STRUCTURAL and segment.math[start]
-        if not structural and not all(covered[start:end]):
+        if not all(covered[start:end]) and not _structural(segment, start, end):
             around = segment.text[max(0, start - 20) : end + 20].strip().replace(CODE, "…")
             yield (
                 f"nothing gives the number {match[0]} in {around!r}: "
                 f"write a claim or given with its unit or name"
             )
+
+
+def _structural(segment: Segment, start: int, end: int) -> bool:
+    """Whether a numeral belongs to the shape of its equation and is no result.
+
+    A numeral alone in mathematics, one with a unit, and a side that is 2 are results. A side
+    that is 0 or 1 is as a rule a boundary or a norm.
+    """
+    if segment.text[start:end] not in STRUCTURAL or not segment.math[start]:
+        return False
+    first, last = start, end
+    while first > 0 and segment.math[first - 1]:
+        first -= 1
+    while last < len(segment.math) and segment.math[last]:
+        last += 1
+    before, after = segment.text[first:start].strip(), segment.text[end:last].strip(" .,;")
+    if after:
+        return True
+    side = segment.text[start:end] == "2" and before.endswith(("=", r"\approx", "≈"))
+    return bool(before) and not side and not re.match(f" ?{UNIT}", segment.text[last:])

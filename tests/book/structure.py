@@ -12,6 +12,7 @@ from nbformat import NotebookNode
 from pybtex.database import parse_file
 
 import exercises
+import proofs
 from notebooks import (
     ROOT,
     Block,
@@ -25,18 +26,24 @@ from notebooks import (
     code_cells,
     links,
     markdown_cells,
+    numbered_chapters,
     plain,
     tree,
 )
 from prose import Segment, collect, pattern, segments, tabulated
 
 FIRST_SCREEN = 6
-"""Something to operate or to see stands among so many first cells."""
+"""Something to operate stands among so many first cells."""
 BADGE = re.compile(r"(?:.*/)?badges\.md(?:#(.*))?")
 BADGES = ("proved", "exact", "simulated", "measured", "rule-of-thumb")
 CLOSING = ("What to take away", "Limits", "Exercises")
-SHOWN = re.compile(r"[\[(]?(?:(?:0|True)(?:, ?)?)+[\])]?")
-"""Output of a cell that proves: zero or True, perhaps several."""
+KNOWN = "What to know first"
+BOXES = ("Guess first", "If you run a server")
+"""Titles of admonitions that a chapter has at least once."""
+LINK = "\N{OBJECT REPLACEMENT CHARACTER}"
+_ONE = rf"(?:\d+|{LINK})"
+NAMED = re.compile(rf"\b[Cc]hapter(?:\s+\d+|s\s+{_ONE}(?:(?:,|\s|–|and|or|to)+{_ONE})*)")
+"""One chapter that a sentence names, or several as a list or a range."""
 
 
 @dataclass
@@ -59,6 +66,7 @@ def check(notebook: NotebookNode, name: str) -> list[str]:
     assert number is not None, f"{name} has no number"
     faults = [
         *_opening(notebook, parts[0], number),
+        *_boxes(parts),
         *(f"section {part.title!r}: {fault}" for part in parts for fault in _results(part)),
         *_closing(notebook, parts, number),
         *exercises.check(notebook, number),
@@ -90,16 +98,21 @@ def _opening(notebook: NotebookNode, opening: Section, number: int) -> Iterator[
     wanted = [f"LO-{number:02}.{k}" for k in range(1, max(3, len(objectives)) + 1)]
     if objectives != wanted:
         yield f"the opening must name the objectives {', '.join(wanted)}, has {objectives}"
+    if f"{KNOWN}:" not in text:
+        yield f"the opening must say '{KNOWN}: …'"
     importing = [n for n, cell in code_cells(notebook) if imports(cell.source)]
     code = [n for n, _ in code_cells(notebook)]
     if importing != code[:1] or not code:
         yield f"the first code cell alone must import; cells {importing} do"
     exploring = [n for n, cell in code_cells(notebook) if calls(cell.source, "explore")]
-    if not exploring:
-        yield "nothing to operate: call explore"
-    seen = [n for n, cell in code_cells(notebook) if cell.outputs] + exploring
-    if min(seen, default=FIRST_SCREEN) >= FIRST_SCREEN:
-        yield f"nothing to see or operate in the first {FIRST_SCREEN} cells"
+    if not exploring or exploring[0] >= FIRST_SCREEN:
+        yield f"nothing to operate in the first {FIRST_SCREEN} cells: call explore"
+
+
+def _boxes(parts: Sequence[Section]) -> Iterator[str]:
+    directives = [b for part in parts for b in part.blocks if isinstance(b, Directive)]
+    titles = {one.argument for one in directives if one.name == "admonition"}
+    yield from (f"no admonition {title!r}: write one" for title in BOXES if title not in titles)
 
 
 def imports(source: str) -> bool:
@@ -117,7 +130,10 @@ def _results(part: Section) -> Iterator[str]:
     if has_results(part) and not known and part.title not in CLOSING:
         yield "results without a badge: link one of badges.md"
     if "proved" in known and not proves(part):
-        yield "proved, but no cell shows 0 from simplify or True, and there is no {prf:proof}"
+        yield (
+            "proved, but no cell shows 0 from simplify or True that is not so for any names, "
+            "and there is no {prf:proof}"
+        )
     borrowed = {"measured", "rule-of-thumb"} & set(known)
     if borrowed and not any(True for block in part.blocks for _ in citations(block)):
         yield f"{' and '.join(sorted(borrowed))}, but nothing is cited: add a cite role"
@@ -132,12 +148,8 @@ def has_results(part: Section) -> bool:
 
 def proves(part: Section) -> bool:
     """Whether a section shows a proof."""
-    for cell in part.code:
-        for output in cell.outputs:
-            text = output.get("data", {}).get("text/plain", "").strip()
-            if SHOWN.fullmatch(text) and ("0" not in text or "simplify" in cell.source):
-                return True
-    return any(isinstance(b, Directive) and b.name == "prf:proof" for b in part.blocks)
+    written = any(isinstance(b, Directive) and b.name == "prf:proof" for b in part.blocks)
+    return written or any(map(proofs.shows, part.code))
 
 
 def _closing(notebook: NotebookNode, parts: Sequence[Section], number: int) -> Iterator[str]:
@@ -171,3 +183,33 @@ def _citations(parts: Sequence[Section]) -> Iterator[str]:
 def bibliography() -> frozenset[str]:
     """Keys of the bibliography."""
     return frozenset(parse_file(ROOT / "references.bib").entries)
+
+
+def unlinked(notebook: NotebookNode, name: str) -> list[str]:
+    """Chapters that exist and that the text, or text that a cell shows, names without a link."""
+    files = {chapter_number(path.name): path.name for path in numbered_chapters()}
+    files.pop(chapter_number(name), None)
+    shown = [
+        (n, output.get("data", {}).get("text/markdown", ""))
+        for n, cell in code_cells(notebook)
+        for output in cell.get("outputs", [])
+    ]
+    return [
+        f"{name}: cell {n}: link {number} to {files[int(number)]} in {match[0]!r}"
+        for n, source in [*markdown_cells(notebook), *shown]
+        for block in blocks(source)
+        for match in NAMED.finditer(_outside_links(block))
+        for number in re.findall(r"\d+", match[0])
+        if int(number) in files
+    ]
+
+
+def _outside_links(block: Block) -> str:
+    words, depth = "", 0
+    for token in getattr(block, "inline", ()):
+        depth += token.nesting if token.type.startswith("link_") else 0
+        if token.type == "link_close":
+            words += LINK
+        elif not depth:
+            words += token.content if not token.type.endswith("break") else " "
+    return words

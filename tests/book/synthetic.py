@@ -83,7 +83,7 @@ def without(notebook: NotebookNode, start: str) -> NotebookNode:
 def exercise(k: int) -> str:
     """Exercise with its hint; the solution is open for a code cell."""
     return f"""
-```{{exercise-start}}
+```{{exercise-start}} 5.{k} Divide
 :label: ex-05-{k}
 ```
 How does the load change?
@@ -146,10 +146,12 @@ Erlang asked first {cite}`erlang1909`; [chapter 2](02-batch-time.ipynb) tells th
 - LO-05.1: compute the load.
 - LO-05.2: read a table.
 - LO-05.3: divide.
+
+**What to know first:** division.
 """
 
 LOAD = r"""
-## What 1 batch costs
+## What a batch costs
 
 (a-target-7)=
 The M/G/1 queue gets 100 requests/s, with $T_{\text{fixed}} = 50\,\text{ms}$; its load
@@ -162,6 +164,11 @@ $$ (eq-utilization)
 At `B` = 16 it is
 36.3 %, by `load(16)`. The least batch is $B_{\min} = 6$, not
 *B* = 8, see {ref}`section 9 <a-target-7>`.
+
+```{admonition} Guess first
+:class: tip
+What costs more?
+```
 
 ```{admonition} If you run a server
 :class: note

@@ -136,6 +136,43 @@ def test_a_cell_that_hides_warnings_is_found(source: str) -> None:
     assert "hides warnings" in faults_of(code(source))[-1]
 
 
+@pytest.mark.parametrize(
+    "source",
+    [
+        *("claim = print", "def given(text, value):\n    pass", "class table:\n    pass"),
+        *("book.claim = print", "del claim", "for given in x:\n    pass", "x, table = y"),
+        *("import given", "import x as claim", "from x import claim", "from x import y as table"),
+        *("from serving.book import given as claim", "from serving.book_of_lies import claim"),
+        *("from x import *", "explore = 1", "f = lambda claim: claim", "(claim := print)"),
+        *("setattr(book, 'claim', print)", "exec('claim = print')", "globals().update(x)"),
+        *("%alias claim true", "try:\n    f()\nexcept E as claim:\n    pass"),
+    ],
+)
+def test_another_meaning_of_what_the_checks_rely_on_is_found(source: str) -> None:
+    assert "must be what serving.book gives" in "\n".join(faults_of(code(source)))
+
+
+def test_what_the_checks_rely_on_may_be_imported_and_called() -> None:
+    source = "from serving.book import claim, given\nimport serving.book as book\nx.table(1).y = 2"
+    assert faults_of(code(source)) == []
+
+
+@pytest.mark.parametrize("tag", ["nbval-skip", "nbval-ignore-output", "raises-exception", "x"])
+def test_a_tag_that_may_keep_a_cell_from_being_tested_is_found(tag: str) -> None:
+    cell = code("x = 1")
+    cell.metadata["tags"] = ["hide-input"]
+    assert faults_of(cell) == []
+    cell.metadata["tags"] = ["hide-input", tag]
+    assert f"{tag} may keep it from being tested" in only_fault(cell)
+
+
+@pytest.mark.parametrize(
+    "marker", ["# NBVAL_SKIP", "#nbval_ignore_output", "# PYTEST_VALIDATE_IGNORE_OUTPUT"]
+)
+def test_a_comment_that_keeps_a_cell_from_being_tested_is_found(marker: str) -> None:
+    assert f"{marker} may keep it" in only_fault(code(f"x = 1\n  {marker}\ny = 2"))
+
+
 @pytest.mark.parametrize("language", [None, {}, {"name": "python", "version": "3.11.7"}])
 def test_a_version_in_the_metadata_is_found(language: dict[str, str] | None) -> None:
     notebook = deepcopy(clean())

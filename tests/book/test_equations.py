@@ -104,6 +104,18 @@ def test_a_formula_without_equation_or_with_two_is_found() -> None:
         (r"e + 1", "e"),
         (r"\sum_{z = 1}^B B", "z"),
         (r"\frac{1}{y}", "y"),
+        (r"\mathbf{B} + 1", r"\mathbf{B}"),
+        (r"\mathrm{load} \le 1", r"\mathrm{load}"),
+        (r"\mathrm{x}", r"\mathrm{x}"),
+        (r"\operatorname{Var}[W]", r"\operatorname{Var}"),
+        (r"\hat{B}", r"\hat{B}"),
+        (r"1 - \bar B", r"\barB"),
+        (r"\bar{W}_i", r"\bar{W}_i"),
+        (r"B' + 1", "B'"),
+        (r"\rho_{\text{serv}}' + 1", r"\rho_{\text{serv}}'"),
+        (r"B^\prime", r"B^\prime"),
+        (r"T^*", "T^*"),
+        (r"B^{\text{opt}}", r"B^{\text{opt}}"),
     ],
 )
 def test_a_symbol_that_is_not_in_the_table_is_found(latex: str, symbol: str) -> None:
@@ -126,7 +138,8 @@ def test_a_symbol_that_is_not_in_the_table_is_found(latex: str, symbol: str) -> 
         r"\int_0^T N \, d t",
         r"e^{-\lambda t}, \quad \Pr(\tau_1 > t) \in \{0, 1\}",
         r"\begin{cases} 0 & \text{if } B < 1 \\ 1 & \text{else} \end{cases}",
-        r"B_{\min} \Rightarrow \min(B, n) \approx \sqrt{n} \times \ln n \cdot \mathrm{const}",
+        r"B_{\min} \Rightarrow \min(B, n) \approx \sqrt{n} \times \ln n \cdot \text{const}",
+        r"T_{\mathrm{fixed}} = 5\,\mathrm{ms}, B^* + B^2 B^{-1} e^{-(\mu - \lambda) t}",
     ],
 )
 def test_declared_symbols_and_operators_are_known(latex: str) -> None:

@@ -2,13 +2,26 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
 import pytest
+from nbformat import v4
 
 import notebooks
 import structure
-from synthetic import NAME, changed, clean, code, exercise, markdown, replaced, text, without
+from synthetic import (
+    NAME,
+    changed,
+    chapter,
+    clean,
+    code,
+    exercise,
+    markdown,
+    replaced,
+    text,
+    without,
+)
 
 
 def test_there_are_chapters() -> None:
@@ -65,18 +78,30 @@ def test_a_first_code_cell_without_imports_is_found() -> None:
 
 def test_a_chapter_without_exploration_is_found() -> None:
     notebook = replaced(clean(), "explore(draw)", "draw()")
-    assert "nothing to operate: call explore" in only_fault(notebook)
+    assert "nothing to operate in the first 6 cells" in only_fault(notebook)
 
 
 def test_a_late_exploration_is_found() -> None:
     notebook = clean()
-    notebook.cells[2:2] = [markdown("Words.") for _ in range(4)]
-    assert "nothing to see or operate in the first 6 cells" in only_fault(notebook)
+    notebook.cells[2:2] = [code("1 + 1", text("2")), *(markdown("Words.") for _ in range(3))]
+    assert "nothing to operate in the first 6 cells" in only_fault(notebook)
+
+
+@pytest.mark.parametrize(
+    ("part", "fault"),
+    [
+        ("**What to know first:**", "the opening must say 'What to know first: …'"),
+        ("{admonition} Guess first", "no admonition 'Guess first'"),
+        ("{admonition} If you run a server", "no admonition 'If you run a server'"),
+    ],
+)
+def test_a_missing_part_is_found(part: str, fault: str) -> None:
+    assert fault in only_fault(replaced(clean(), part, "{note}" if "{" in part else ""))
 
 
 @pytest.mark.parametrize(
     "heading, badge",
-    [("What 1 batch costs", "[proved](badges.md#proved)"),
+    [("What a batch costs", "[proved](badges.md#proved)"),
      ("How long does it take?", "[measured](badges.md#measured)")],
 )  # fmt: skip
 def test_a_section_with_results_and_no_badge_is_found(heading: str, badge: str) -> None:
@@ -113,6 +138,8 @@ def test_a_badge_of_three_words_is_read() -> None:
         ("sp.simplify(x), sp.simplify(y)", "(0, 0)"),
         ("a == b", "True"),
         ("[x.is_positive for x in y]", "[True, True]"),
+        ("sp.Tuple(*[sp.simplify(x[n] - y[n]) for n in x])", "(0, 0)"),
+        ("z = x * (y + 1)\nsp.simplify(z - x * y - x)", "0"),
     ],
 )
 def test_a_proof_shows_zero_or_true(source: str, output: str) -> None:
@@ -122,7 +149,14 @@ def test_a_proof_shows_zero_or_true(source: str, output: str) -> None:
 
 @pytest.mark.parametrize(
     ("source", "output"),
-    [("sp.simplify(x)", "B"), ("x", "0"), ("sp.simplify(x), y", "(0, B)"), ("x", "False")],
+    [
+        *(("sp.simplify(x)", "B"), ("x", "0"), ("sp.simplify(x), y", "(0, B)"), ("x", "False")),
+        *(("sp.simplify(x - x)", "0"), ("sp.simplify(0 * f(x))", "0"), ("sp.simplify(0)", "0")),
+        *(("True", "True"), ("f(x) == f(x)", "True"), ("sp.simplify(x)\ny", "0")),
+        ("sp.simplify(x - y), sp.simplify(x - x)", "(0, 0)"),
+        ("y = f(x)\nsp.simplify(y - f(x))", "0"),
+        ("[sp.simplify(x - x) for x in y]", "[0, 0]"),
+    ],
 )
 def test_a_proof_that_shows_something_else_is_found(source: str, output: str) -> None:
     notebook = changed(clean(), "sp.simplify", source=source, outputs=[text(output)])
@@ -161,6 +195,9 @@ def test_a_missing_hint_is_found() -> None:
     [
         ("Hint for this exercise\n:class: dropdown", "Hint", "ex-05-2 needs a folded hint"),
         ("ex-05-2\n```\nHow", "ex-05-7\n```\nHow", "exercise 2 must have the label ex-05-2"),
+        ("} 5.2 Divide", "}", "exercise 2 must have a title '5.2 …', has ''"),
+        ("5.2 Divide", "5.3 Divide", "exercise 2 must have a title '5.2 …'"),
+        ("5.2 Divide", "4.2 GiB", "exercise 2 must have a title '5.2 …'"),
         ("{solution-start} ex-05-2", "{solution-start} ex-05-1", "ex-05-2 needs one solution"),
         ("ex-05-2\n:class: dropdown", "ex-05-2", "the solution of ex-05-2 must be of class"),
     ],
@@ -204,3 +241,38 @@ def test_an_unknown_citation_key_is_found() -> None:
 def test_a_single_citation_is_found() -> None:
     notebook = replaced(clean(), " {cite}`erlang1909`", "")
     assert "fewer than two works are cited" in only_fault(notebook)
+
+
+PAGES = [*notebooks.notebooks(), *notebooks.pages()]
+
+
+@pytest.mark.parametrize("path", PAGES, ids=lambda path: path.name)
+def test_chapters_that_exist_are_named_with_a_link(path: Path) -> None:
+    faults = structure.unlinked(notebooks.read(path), path.name)
+    assert not faults, "\n".join(faults)
+
+
+@pytest.mark.parametrize(
+    ("named", "missing"),
+    [
+        ("More in chapter 2.", ["2"]),
+        ("More in\nChapter **2**.", ["2"]),
+        ("See chapters 1, 2 and 99.", ["1", "2"]),
+        ("See chapters 1 to 99.", ["1"]),
+        ("See chapters [1](01-serving-queue.ipynb) and 2.", ["2"]),
+        ("See chapters [1](01-serving-queue.ipynb), and 99.", []),
+        ("See [chapter 2](02-batch-time.ipynb), and chapter 99, 2 pages of it.", []),
+        ("| a |\n|---|\n| chapter 2 |", ["2"]),
+        ("```{note}\nMore in chapter 2.\n```", ["2"]),
+        ("This is chapter 5.", []),  # the chapter itself
+    ],
+)
+def test_a_chapter_that_is_named_without_a_link_is_found(named: str, missing: list[str]) -> None:
+    faults = structure.unlinked(replaced(clean(), "One server only.", named), NAME)
+    assert [re.search(r"link (\d+)", fault)[1] for fault in faults] == missing  # type: ignore[index]
+
+
+def test_a_chapter_that_an_output_names_without_a_link_is_found() -> None:
+    output = v4.new_output("display_data", {"text/markdown": "More in chapter 2."})
+    [fault] = structure.unlinked(chapter(code("1", output)), NAME)
+    assert fault == f"{NAME}: cell 0: link 2 to 02-batch-time.ipynb in 'chapter 2'"

@@ -312,7 +312,7 @@ def interval(result: tuple[float, float], self: Any, what: Any, level: Any) -> N
     assert low <= inner[0] and inner[1] <= high < math.inf
 
 
-def simulated(result: Any, **arguments: Any) -> None:
+def queue_simulated(result: Any, **arguments: Any) -> None:
     """Check what holds of every run: bounds, who was served, and how long service takes."""
     policy, service, workers = (arguments[name] for name in ("policy", "service", "workers"))
     fixed = isinstance(policy, policies.Fixed)
@@ -329,6 +329,142 @@ def simulated(result: Any, **arguments: Any) -> None:
         assert least >= service.time(1) * (1 - 1e-6)
 
 
+def simulated(
+    result: Any,
+    arrival_rate: Any,
+    batches: Any,
+    service: LinearService,
+    quantile: Any,
+    requests: Any,
+    seed: Any,
+) -> None:
+    """Check that nobody is answered sooner than served, and that errors are errors."""
+    assert result.batches.tolist() == [exact(size) for size in batches]
+    for one in vars(result).values():
+        assert one.shape == np.shape(batches) and np.all(np.isfinite(one))
+    busy = service.time(result.batches)
+    assert np.all(result.mean >= busy * (1 - RELATIVE_FLOAT))
+    assert np.all(result.tail >= busy * (1 - RELATIVE_FLOAT))
+    for error in (result.std, result.mean_error, result.std_error, result.tail_error):
+        assert np.all(error >= 0)
+    # the standard deviation of gathering is that of a sum of so many gaps, at the least
+    longest = 30 * float(result.batches.max(initial=0)) / float(exact(arrival_rate))
+    assert np.all(result.mean_error <= longest * 10 + result.mean)
+
+
+def decide(
+    result: Any, arrival_rate: Any, service: LinearService, slo: Any, max_batch: Any, **others: Any
+) -> None:
+    """Check each step: stability, candidates, and that both choices are what they are called."""
+    assert reaches(result.least, arrival_rate, service, 1)
+    assert result.least == 1 or not reaches(result.least - 1, arrival_rate, service, 1)
+    sizes = range(result.least, int(exact(max_batch)) + 1)
+    assert set(result.batches.tolist()) <= set(sizes)
+    if not others["percentiles"]:
+        assert result.batches.tolist() == list(sizes)
+    t_fixed, t_req = parts(service)
+    for size, load, mean, tail in zip(
+        result.batches.tolist(), result.utilization, result.mean, result.tail, strict=True
+    ):
+        assert_near(load, exact(arrival_rate) * (t_fixed + t_req * size) / size)
+        assert math.isfinite(mean) and math.isfinite(tail) and mean >= 0 and tail >= 0
+    meets = [bool(tail <= float(exact(slo))) for tail in result.tail]
+    assert result.feasible.tolist() == meets and result.enough == result.tail.min()
+    inside = [(m, b) for m, b, f in zip(result.mean, sizes_of(result), meets, strict=True) if f]
+    assert (result.fastest is None) == (result.largest is None) == (not inside)
+    if inside:
+        assert result.fastest == min(inside)[1]
+        assert result.largest == max(b for _, b in inside)
+
+
+def sizes_of(result: Any) -> list[int]:
+    """Candidates of a decision."""
+    return result.batches.tolist()
+
+
+def advice(
+    result: Any, arrival_rate: Any, batch: Any, service: LinearService, slo: Any, tail: Any
+) -> None:
+    """Check which rows apply, by the load in exact arithmetic."""
+    t_fixed, t_req = parts(service)
+    load = exact(arrival_rate) * (t_fixed + t_req * exact(batch)) / exact(batch)
+    late = tail == math.inf or exact(tail) > exact(slo)
+    applies = [load >= 1, late, load < Fraction(1, 2), load > Fraction(85, 100)]
+    names = ["B < B_min", "T_P99 > SLO", "ρ < 0.5", "ρ > 0.85"]
+    found = [row.condition for row in result]
+    if tail == math.inf or abs(exact(tail) - exact(slo)) > RELATIVE * exact(slo):
+        assert found == [name for name, holds in zip(names, applies, strict=True) if holds]
+
+
+def pareto(result: Any, throughput: Any, latency: Any) -> None:
+    """Check every pair of points."""
+    points = [(float(exact(x)), float(exact(y))) for x, y in zip(throughput, latency, strict=True)]
+    for kept, (x, y) in zip(result, points, strict=True):
+        assert kept == (not any(a >= x and b <= y and (a > x or b < y) for a, b in points))
+
+
+def knee(result: Any, batches: Any, throughput: Any) -> None:
+    """Check that no point lies farther above the chord, in binary fractions."""
+    x, y = ([Fraction(float(exact(value))) for value in row] for row in (batches, throughput))
+    above = [
+        (b - y[0]) / (y[-1] - y[0]) - (a - x[0]) / (x[-1] - x[0]) for a, b in zip(x, y, strict=True)
+    ]
+    place = x.index(Fraction(result))
+    assert above[place] >= max(above) - RELATIVE and above[place] > 0
+
+
+def crossing(result: Any, batches: Any, latency: Any, limit: Any) -> None:
+    """Check that the line reaches the limit there, and that all later points are over it."""
+    x, y = ([Fraction(float(exact(value))) for value in row] for row in (batches, latency))
+    most = Fraction(float(exact(limit)))
+    low = max(place for place, time in enumerate(y) if time <= most)
+    assert low < len(y) - 1
+    expected = x[low] + (most - y[low]) / (y[low + 1] - y[low]) * (x[low + 1] - x[low])
+    assert_near(result, expected)
+
+
+def fixed_batches(queue: Any, arrival_rate: Any, batch: Any, service: Any, workers: Any) -> None:
+    """Check parts and bounds of the response times in fixed batches."""
+    t_fixed, t_req = parts(service)
+    rate, size, busy = exact(arrival_rate), exact(batch), t_fixed + t_req * exact(batch)
+    load = rate * busy / (size * exact(workers))
+    assert load < 1
+    assert_near(queue.busy, load)
+    assert_near(queue.mean, busy + (size - 1) / (2 * rate) + exact(queue.mean_wait))
+    # Kingman's bound: Erlang gaps of mean 1 / rate times the size, constant service.
+    assert 0 <= queue.mean_wait <= (1 + 1e-9) * float(1 / (2 * rate * (1 - load)))
+    if size * exact(workers) <= 4096:
+        law(queue, float(busy))
+
+
+def greedy(queue: Any, arrival_rate: Any, max_batch: Any, service: Any, buffer: Any) -> None:
+    """Check the balance of work and of requests, and bounds of the response times."""
+    t_fixed, t_req = parts(service)
+    rate, size = exact(arrival_rate), exact(max_batch)
+    shares = queue.batches
+    assert np.all(shares >= 0) and math.isclose(shares.sum(), 1, rel_tol=1e-9)
+    assert 1 - RELATIVE <= queue.mean_batch <= size * (1 + RELATIVE)
+    served = float(rate) * (1 - queue.loss)
+    assert 0 <= queue.loss <= 1 and 0 <= queue.busy <= 1
+    work = float(t_fixed) / queue.mean_batch + float(t_req)  # of each request that is served
+    assert math.isclose(queue.busy, served * work, rel_tol=1e-7) or queue.loss > 1 - 1e-7
+    if buffer is None:
+        assert queue.loss == 0
+    if size <= 96:  # quantiles of large batches take seconds
+        law(queue, float(t_fixed + t_req))
+
+
+def law(queue: Any, least: float) -> None:
+    """Check that quantiles and probabilities of a response time belong together."""
+    assert queue.mean >= least * (1 - 1e-12) and math.isfinite(queue.std)
+    median, late = queue.quantile(0.5), queue.quantile(0.99)
+    assert least * (1 - 1e-12) <= median <= late
+    if queue.std > 1e-6 * queue.mean:  # else the quantile's last digits move the probability
+        assert queue.sf(late) <= 0.01 + 1e-6 <= queue.sf(late * (1 - 1e-5)) + 1e-4 or late <= least
+    assert abs(queue.mean - median) <= (1 + 1e-6) * queue.std + 1e-9 * queue.mean
+    assert math.isclose(queue.sf(least * (1 - 1e-9)), 1) or least < 1e-300
+
+
 INVARIANTS: dict[str, Callable[..., None]] = {
     "serving.service.LinearService": made,
     "serving.service.LinearService.time": time,
@@ -339,6 +475,8 @@ INVARIANTS: dict[str, Callable[..., None]] = {
     "serving.surrogate.optimum": optimum,
     "serving.queues.departures": departures,
     "serving.window.form": window,
+    "serving.exact.FixedBatchQueue": fixed_batches,
+    "serving.exact.GreedyQueue": greedy,
     "serving.queues.mm1": mm1,
     "serving.queues.mg1": mg1,
     "serving.kvcache.layout": layout,
@@ -358,7 +496,13 @@ INVARIANTS: dict[str, Callable[..., None]] = {
     "serving.simulation.Empirical": factors,
     "serving.simulation.Simulation.quantile": quantile,
     "serving.simulation.Simulation.interval": interval,
-    "serving.simulation.simulate": simulated,
+    "serving.simulation.simulate": queue_simulated,
+    "serving.fixed.simulate": simulated,
+    "serving.decision.decide": decide,
+    "serving.advice.advice": advice,
+    "serving.tradeoff.pareto": pareto,
+    "serving.tradeoff.knee": knee,
+    "serving.tradeoff.crossing": crossing,
 }
 """Checks by the full name of the function; each gets the result and the arguments."""
 

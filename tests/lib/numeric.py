@@ -55,7 +55,7 @@ def key(one: Documented, argument: str) -> str:
     if argument == "self":
         owner = one.name.split(".")[2]
         return {"Layout": "layout", "Simulation": "simulation"}.get(owner, argument)
-    return f"{argument} of a run" if one.name.endswith(".simulate") else argument
+    return f"{argument} of a run" if one.name == "serving.simulation.simulate" else argument
 
 
 def call(one: Documented) -> Callable[..., Any]:
@@ -149,6 +149,8 @@ STRATEGIES: dict[str, st.SearchStrategy[Any]] = {
     "services": st.one_of(numbers, lists(numbers)),
     "max_batch": st.one_of(st.integers(1, 300), numbers),
     "max_wait": st.one_of(st.just(float("inf")), numbers),
+    "workers": st.one_of(st.integers(1, 9), numbers),
+    "buffer": st.one_of(st.none(), st.integers(0, 40), numbers),
     "service_rate": positive,
     "service_mean": numbers,
     "service_second_moment": numbers,
@@ -187,6 +189,17 @@ STRATEGIES: dict[str, st.SearchStrategy[Any]] = {
     "seed of a run": st.one_of(st.integers(0, 9), numbers),
     "noise of a run": st.sampled_from(NOISE),
     "progress of a run": st.sampled_from([None, False]),
+    "throughput": lists(numbers),
+    "latency": lists(numbers),
+    "limit": numbers,
+    "slo": positive,
+    "tail": st.one_of(st.just(float("inf")), numbers),
+    "rule": st.sampled_from(["simulated", "gaussian", "exponential"]),
+    "mean": st.sampled_from(["simulated", "surrogate"]),
+    "std": st.one_of(st.just("simulated"), numbers),
+    "percentiles": st.one_of(st.just(()), st.dictionaries(st.integers(1, 99), positive)),
+    "quantile": st.one_of(st.sampled_from([0.5, 0.9, 0.99, 0.999]), st.floats(0, 1), numbers),
+    "requests": st.sampled_from([1, 2000, 20_000]),
 }
 """Arguments by name, from ordinary to extreme; most are valid."""
 
@@ -288,6 +301,27 @@ def queueing(draw: st.DrawFn) -> dict[str, Any]:
     return drawn
 
 
+@st.composite
+def points(draw: st.DrawFn, first: str, second: str) -> dict[str, Any]:
+    """Draw two lists of one length, the first increasing if it is of batch sizes."""
+    drawn = draw(lists(st.tuples(st.one_of(st.integers(1, 9), numbers), decimals)))
+    left = [pair[0] for pair in drawn]
+    return {
+        first: sorted(set(left)) if first == "batches" else left,
+        second: sorted(pair[1] for pair in drawn[: len(set(left))])
+        if first == "batches" and draw(st.booleans())
+        else [pair[1] for pair in drawn[: len(set(left)) if first == "batches" else None]],
+    }
+
+
+@st.composite
+def limited(draw: st.DrawFn) -> dict[str, Any]:
+    """Draw latencies with a limit among them."""
+    drawn = draw(points("batches", "latency"))
+    limit = draw(st.sampled_from([*drawn["latency"], 0.01]))
+    return {**drawn, "limit": limit * draw(st.sampled_from([1, 1.01]))}
+
+
 def renamed(strategy: st.SearchStrategy[dict[str, Any]]) -> st.SearchStrategy[dict[str, Any]]:
     """Hand the service to a method as its object."""
     return strategy.map(lambda drawn: {"self": drawn.pop("service"), **drawn})
@@ -301,7 +335,36 @@ TOGETHER: dict[str, st.SearchStrategy[dict[str, Any]]] = {
         batch=st.one_of(st.integers(64, 99), st.just(64), st.just([64, 128.5, 1000]))
     ),
     "serving.queues.departures": served(),
+    "serving.fixed.simulate": near_capacity(
+        batches=st.one_of(st.just([64, 99]), st.just([64])),
+        quantile=st.sampled_from([0.5, 0.99]),
+        requests=st.sampled_from([13_000, 20_000]),
+        seed=st.integers(0, 9),
+    ),
+    "serving.decision.decide": near_capacity(
+        slo=positive,
+        max_batch=st.integers(64, 99),
+        rule=st.sampled_from(["simulated", "gaussian", "exponential"]),
+        mean=st.sampled_from(["simulated", "surrogate"]),
+        std=st.just("simulated"),
+        percentiles=st.just(()),
+        quantile=st.sampled_from([0.5, 0.99]),
+        requests=st.just(20_000),
+        seed=st.just(0),
+    ),
+    "serving.advice.advice": near_capacity(
+        batch=st.integers(60, 99), slo=positive, tail=st.one_of(st.just(float("inf")), positive)
+    ),
+    "serving.tradeoff.pareto": points("throughput", "latency"),
+    "serving.tradeoff.knee": points("batches", "throughput"),
+    "serving.tradeoff.crossing": limited(),
     "serving.window.form": filling(),
+    "serving.exact.FixedBatchQueue": near_capacity(
+        batch=st.sampled_from([64, 64, 63, 8]), workers=st.sampled_from([1, 1, 2, 30])
+    ),
+    "serving.exact.GreedyQueue": near_capacity(
+        max_batch=st.sampled_from([64, 64, 66, 8]), buffer=st.sampled_from([None, None, 0, 3, 20])
+    ),
     "serving.queues.mm1": single(),
     "serving.queues.mg1": general(),
     "serving.attention.Shape": shaped(),
@@ -325,12 +388,14 @@ TYPICAL: dict[str, Any] = {
     "arrival_rate": 100,
     "utilization": 0.75,
     "batch": 16,
-    "batches": [1, 8, 32],
-    "times": [0.0505, 0.054, 0.066],
+    "batches": [8, 16, 32],
+    "times": [0.054, 0.058, 0.066],
     "arrivals": [0.0, 1.0, 5.0],
     "services": [1.0, 2.0, 3.0],
     "max_batch": 8,
     "max_wait": 0.050,
+    "workers": 2,
+    "buffer": None,
     "service_rate": 125,
     "service_mean": 0.008,
     "service_second_moment": 0.0001,
@@ -369,6 +434,17 @@ TYPICAL: dict[str, Any] = {
     "seed of a run": 3,
     "noise of a run": simulation.Gamma(0.5),
     "progress of a run": False,
+    "throughput": [30.0, 400.0, 700.0],
+    "latency": [0.029, 0.030, 0.032],
+    "limit": 0.031,
+    "slo": 0.200,
+    "tail": 0.268,
+    "rule": "simulated",
+    "mean": "simulated",
+    "std": "simulated",
+    "percentiles": (),
+    "quantile": 0.99,
+    "requests": 20_000,
 }
 """One right argument of each name."""
 
@@ -394,6 +470,8 @@ EXTREMES: dict[str, list[Any]] = {
     "services": [0, 1e308, *rows(0, 1, 1e308)],
     "max_batch": [1, 2, 8, 10**9, 10**16, 1e160, 1e300, 1.7976931348623157e308],
     "max_wait": [*EXTREME, 1e9, float("inf")],
+    "workers": [1, 2, 1e300],
+    "buffer": [None, 0, 5, 1e300],
     "service_rate": EXTREME,
     "service_mean": [*EXTREME, 1e-308],
     "service_second_moment": EXTREME,
@@ -438,6 +516,17 @@ EXTREMES: dict[str, list[Any]] = {
     "seed of a run": [1.7976931348623157e308],
     "noise of a run": [simulation.Gamma(100)],
     "progress of a run": [False],
+    "throughput": rows(0, 1, 1.7976931348623157e308),
+    "latency": rows(0, 1, 1.7976931348623157e308),
+    "limit": EXTREME,
+    "slo": [1],
+    "tail": [0, 1, float("inf")],
+    "rule": ["simulated"],
+    "mean": ["surrogate"],
+    "std": ["simulated"],
+    "percentiles": [()],
+    "quantile": [1 - 1e-16],
+    "requests": [2000],
 }
 """Arguments of which every combination is tried."""
 EXTREMES["self"] = EXTREMES["service"]
@@ -452,7 +541,7 @@ def combinations(one: Documented) -> Iterator[dict[str, Any]]:
 
 SIGNED = {"arrivals"}
 """Numbers that may be negative."""
-ENDLESS = {"max_wait"}
+ENDLESS = {"max_wait", "tail"}
 """Numbers that may be infinite."""
 OBJECTS = {"self", "service", "shape", "model"}
 """Arguments that are no numbers."""
@@ -467,4 +556,4 @@ def wrong(name: str, kind: str) -> list[Any]:
     if "array" in kind:
         return [*wrong, *WRONG_ARRAYS, *([value] * 3 for value in negative)]
     finite = [x for x in wrong if not (name in ENDLESS and isinstance(x, float) and x > 1)]
-    return [*finite, *negative]
+    return [x for x in [*finite, *negative] if x is not None or "optional" not in kind]

@@ -29,6 +29,15 @@ def test_two_arguments(f, reference):
     assert f(x, y).subs({x: 2, y: 3}) == reference(2, 3)
 
 
+def test_log1p_keeps_its_digits_near_zero_and_near_minus_one():
+    points = [1e-18, -1e-18, 0.5, -(1 - 2**-50)]
+    # the series x - x^2/2 for tiny x, and 50 factors of one half
+    expected = [1e-18, -1e-18, math.log(1.5), -50 * math.log(2)]
+    assert [g.log1p(point) for point in points] == pytest.approx(expected, rel=1e-15)
+    np.testing.assert_allclose(g.log1p(np.array(points)), expected, rtol=1e-15)
+    assert float(g.log1p(x).subs(x, 0.5)) == pytest.approx(math.log(1.5))
+
+
 def test_where():
     assert g.where(2 > 1, 5, 6) == 5
     assert g.where(np.array([True, False]), 5, 6).tolist() == [5, 6]

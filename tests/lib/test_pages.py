@@ -42,16 +42,40 @@ def test_the_notation_page_has_every_symbol():
 def test_a_mutant_that_nothing_notices_is_reported():
     function = formulas.accumulation_delay
     found = list(mutate.survivors([function], [lambda: True]))
-    # scaled, and both operands of the division, the subtraction and the product
-    assert len(found) == 7
+    # scaled; both operands of the division, the subtraction and the product; two conditions
+    assert len(found) == 9
     assert all(unnoticed for *_, unnoticed in found)
+
+
+def test_signs_calls_and_conditions_are_left_out():
+    texts = [text for _, text, _ in mutate.survivors([formulas.quiet_probability], [lambda: True])]
+    assert "return exp(arrival_rate * time)" in texts
+    assert "return -arrival_rate * time" in texts
+    assert "without time >= 0" in texts
 
 
 def test_a_check_notices_and_the_formula_is_restored():
     function = formulas.accumulation_delay
-    checks = [lambda: function(100, 8) == 0.035]
-    assert not any(unnoticed for *_, unnoticed in mutate.survivors([function], checks))
+
+    def refused(rate, batch):
+        try:
+            formulas.value(function, rate, batch)
+        except ValueError as error:
+            return "is required" in str(error)
+        return False
+
+    values, errors = (
+        [lambda: function(100, 8) == 0.035],
+        [lambda: refused(0, 8), lambda: refused(1, 0)],
+    )
+    found = {text: unnoticed for _, text, unnoticed in mutate.survivors([function], values)}
+    assert [text for text in found if found[text]] == [
+        "without arrival_rate > 0",
+        "without batch >= 1",
+    ]
+    assert not any(unnoticed for *_, unnoticed in mutate.survivors([function], values + errors))
     assert function(100, 8) == 0.035
+    assert refused(0, 8) and refused(1, 0)
 
 
 def test_a_chapter_notices_by_what_its_cells_show(tmp_path):
@@ -61,4 +85,7 @@ def test_a_chapter_notices_by_what_its_cells_show(tmp_path):
     check = mutate.chapter(page)
     assert check()
     found = list(mutate.survivors([formulas.accumulation_delay], [check]))
-    assert found and not any(unnoticed for *_, unnoticed in found)
+    assert found and {text for _, text, unnoticed in found if unnoticed} == {
+        "without arrival_rate > 0",
+        "without batch >= 1",
+    }

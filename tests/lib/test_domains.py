@@ -1,0 +1,131 @@
+"""Each formula refuses to answer outside of its domain, condition by condition."""
+
+import pytest
+
+from serving.errors import UnstableError
+from serving.formulas import REGISTRY, value
+
+INSIDE = {
+    **{"arrival_rate": 1, "response_time": 1, "time": 1, "batch": 16, "t_fixed": 0.05},
+    **{"t_req": 0.0005, "utilization_target": 0.7, "max_batch": 8, "max_wait": 1},
+    **{"mean_window": 1, "load": 0.5, "rate": 1, "service_rate": 2, "service_mean": 0.25},
+    **{"service_second_moment": 0.1, "service_cv": 1, "n_parameters": 1, "element_bytes": 2},
+    **{"devices": 1, "bandwidth": 1, "layers": 1, "width": 1, "tokens": 1, "kv_heads": 1},
+    **{"head_dim": 1, "cache_memory": 1, "kv_width": 1, "mlp_width": 1, "input_tokens": 1},
+    **{"output_tokens": 1, "mean_response": 1, "normal_quantile": 2.33, "response_std": 1},
+    **{"quantile": 0.99, "gain": 0.1, "first_batch": 8, "last_batch": 32},
+}
+"""Arguments at which every formula has a value."""
+
+# For each formula, changes to these arguments that violate one condition each.
+OUTSIDE = {
+    "requests_in_system": [{"arrival_rate": -1}, {"response_time": -1}],
+    "quiet_probability": [{"arrival_rate": -1}, {"time": -1}],
+    "batch_time": [{"batch": 0.5}, {"t_fixed": -1}, {"t_req": -1}],
+    "effective_rate": [
+        *({"batch": 0.5}, {"t_fixed": -0.001, "t_req": 1}, {"t_req": -0.001}),
+        {"t_fixed": 0, "t_req": 0},
+    ],
+    "rate_limit": [{"t_req": 0}],
+    "half_rate_batch": [{"t_fixed": -1}, {"t_req": 0}],
+    "weight_bytes": [{"n_parameters": 0}, {"element_bytes": 0}],
+    "weight_read_time": [
+        *({"n_parameters": 0}, {"element_bytes": 0}, {"devices": 0.5}, {"bandwidth": 0}),
+    ],
+    "mean_batch": [{"arrival_rate": -1}, {"mean_window": -1}],
+    "fill_time": [{"arrival_rate": 0}, {"max_batch": 0.5}],
+    "timeout_delay": [{"max_wait": -1}, {"batch": 0.5}],
+    "kv_cache_bytes": [
+        *({"layers": 0}, {"width": 0}, {"tokens": -1}, {"batch": -1}, {"element_bytes": 0}),
+    ],
+    "token_bytes": [{"layers": 0}, {"kv_heads": 0}, {"head_dim": 0}, {"element_bytes": 0}],
+    "grouped_cache_bytes": [
+        *({"layers": 0}, {"kv_heads": 0}, {"head_dim": 0}, {"tokens": -1}, {"batch": -1}),
+        {"element_bytes": 0},
+    ],
+    "memory_batch": [
+        *({"cache_memory": -1}, {"layers": 0}, {"kv_heads": 0}, {"head_dim": 0}, {"tokens": 0}),
+        {"element_bytes": 0},
+    ],
+    "parity_tokens": [{"n_parameters": 0}, {"layers": 0}, {"kv_heads": 0}, {"head_dim": 0}],
+    "projection_work": [{"layers": 0}, {"width": 0}, {"kv_width": 0}],
+    "mlp_work": [{"layers": 0}, {"width": 0}, {"mlp_width": 0}],
+    "attention_work": [{"layers": 0}, {"width": 0}, {"tokens": 0}],
+    "reprojection_work": [{"layers": 0}, {"width": 0}, {"kv_width": 0}, {"tokens": 0}],
+    "reattention_work": [{"layers": 0}, {"width": 0}, {"tokens": 0}],
+    "cached_work": [
+        *({"layers": 0}, {"width": 0}, {"kv_width": 0}, {"mlp_width": 0}, {"tokens": 0}),
+    ],
+    "pass_work": [
+        *({"layers": 0}, {"width": 0}, {"kv_width": 0}, {"mlp_width": 0}, {"tokens": 0}),
+    ],
+    "forgetful_work": [
+        *({"layers": 0}, {"width": 0}, {"kv_width": 0}, {"mlp_width": 0}, {"input_tokens": 0}),
+        {"output_tokens": 0},
+    ],
+    "takeover_tokens": [{"width": 0}, {"kv_width": 0}, {"mlp_width": 0}],
+    "weight_intensity": [{"batch": 0.5}, {"element_bytes": 0}],
+    "cache_intensity": [{"width": 0}, {"kv_width": 0}, {"element_bytes": 0}],
+    "utilization": [{"arrival_rate": -1}, {"batch": 0.5}, {"t_fixed": -1}, {"t_req": -1}],
+    "batch_arrival_rate": [{"arrival_rate": -1}, {"batch": 0.5}],
+    "min_batch": [
+        *({"arrival_rate": -1}, {"t_fixed": -1}, {"t_req": -1}),
+        *({"utilization_target": 0}, {"utilization_target": 1.001}),
+    ],
+    "surrogate_wait": [{"arrival_rate": -1}, {"batch": 0.5}, {"t_fixed": -1}, {"t_req": -1}],
+    "accumulation_delay": [{"arrival_rate": 0}, {"batch": 0.5}],
+    "surrogate_total": [{"arrival_rate": 0}, {"batch": 0.5}, {"t_fixed": -1}, {"t_req": -1}],
+    "optimal_batch": [{"arrival_rate": -1}, {"t_fixed": -1}, {"t_req": -1}],
+    "mm1_number": [{"load": -1}],
+    "mm1_waiting": [{"load": -1}],
+    "mm1_wait": [{"rate": -1}, {"service_rate": 0}],
+    "mm1_response": [{"rate": -1}, {"service_rate": 0}],
+    "pollaczek_khinchine_wait": [
+        *({"rate": -1}, {"service_mean": -0.1}, {"service_second_moment": 0.05}),
+    ],
+    "wait_by_variability": [{"load": -1}, {"service_mean": -1}, {"service_cv": -1}],
+    "gaussian_tail": [{"mean_response": -1}, {"normal_quantile": -1}, {"response_std": -1}],
+    "exponential_tail": [{"mean_response": -1}, {"quantile": -0.1}, {"quantile": 1}],
+    "doubling_gain": [
+        *({"batch": 0.5}, {"t_fixed": -0.001, "t_req": 1}, {"t_req": -0.001}),
+        {"t_fixed": 0, "t_req": 0},
+    ],
+    "gain_batch": [{"gain": 0}, {"gain": 1.001}, {"t_fixed": -1}, {"t_req": 0}],
+    "knee_batch": [{"first_batch": 0.5}, {"last_batch": 7}, {"t_fixed": -0.001}, {"t_req": 0}],
+}
+UNSTABLE = {
+    "min_batch": {"arrival_rate": 1400},
+    "surrogate_wait": {"arrival_rate": 276},
+    "surrogate_total": {"arrival_rate": 320},
+    "optimal_batch": {"arrival_rate": 2000},
+    "mm1_number": {"load": 1},
+    "mm1_waiting": {"load": 1},
+    "mm1_wait": {"rate": 2},
+    "mm1_response": {"rate": 2},
+    "pollaczek_khinchine_wait": {"rate": 4},
+    "wait_by_variability": {"load": 1},
+}
+
+
+def arguments(name, change):
+    return {entry.name: (INSIDE | change)[entry.name] for entry in REGISTRY[name].parameters}
+
+
+@pytest.mark.parametrize("name", REGISTRY)
+def test_every_condition_of_a_domain_has_an_example(name):
+    value(REGISTRY[name].function, **arguments(name, {}))
+    examples = len(OUTSIDE[name]) + (name in UNSTABLE)
+    assert examples == len(REGISTRY[name].conditions)
+
+
+@pytest.mark.parametrize(("name", "change"), [(n, c) for n, row in OUTSIDE.items() for c in row])
+def test_outside_of_a_condition_is_an_error_of_its_argument(name, change):
+    with pytest.raises(ValueError, match=" is required, got ") as caught:
+        value(REGISTRY[name].function, **arguments(name, change))
+    assert not isinstance(caught.value, UnstableError)
+
+
+@pytest.mark.parametrize("name", UNSTABLE)
+def test_a_queue_that_grows_without_bound_is_unstable(name):
+    with pytest.raises(UnstableError, match=" is required, got "):
+        value(REGISTRY[name].function, **arguments(name, UNSTABLE[name]))
