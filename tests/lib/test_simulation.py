@@ -344,6 +344,13 @@ def test_the_two_loops_agree_on_a_trace():
         ]
 
 
+def test_the_first_sixteenth_is_a_warm_up():
+    run = simulate(140, Greedy(8), GPT3, requests=3200)
+    assert run.requests == 3000
+    # a server is never busy for longer than a part takes, though batches reach over its ends
+    assert all(0 <= part.busy <= part.elapsed * (1 + 1e-12) for part in run._parts)
+
+
 def test_the_same_seed_gives_the_same_and_another_one_another():
     one, other, third = (simulate(100, Greedy(8), GPT3, requests=3200, seed=s) for s in (1, 1, 2))
     same(one, other)
@@ -476,6 +483,10 @@ def test_a_sweep_on_a_dask_cluster():
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
+        (
+            dict(arrival_rate=20, service=LinearService(0.05, 0), policy=Fixed(1)),
+            "workers = 2 would",
+        ),
         (dict(policy=Fixed(5)), "a batch of 6, or workers = 2 would be enough"),
         (dict(policy=Greedy(2), workers=2), "a batch of 3, or workers = 3 would be enough"),
         (dict(arrival_rate=2000), "workers = 2 would be enough"),
