@@ -75,8 +75,9 @@ run: .venv/.ready ## execute every chapter again, in place
 mutate: .venv/.ready ## alter each formula and report what no test notices
 	$(STILL) $(PY) tools/mutate.py
 
-bench: .venv/.ready ## time the build and the tests against empty notebooks
+bench: .venv/.ready ## time the build, the tests and the simulator against their floors
 	$(PY) benchmarks/build.py
+	$(PY) benchmarks/simulation.py
 
 lock: .venv/.ready ## write requirements.txt anew from pyproject.toml (UPGRADE=1: newest versions)
 	$(PY) -m pip install --quiet uv
