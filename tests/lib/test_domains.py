@@ -14,6 +14,7 @@ INSIDE = {
     **{"head_dim": 1, "cache_memory": 1, "kv_width": 1, "mlp_width": 1, "input_tokens": 1},
     **{"output_tokens": 1, "mean_response": 1, "normal_quantile": 2.33, "response_std": 1},
     **{"quantile": 0.99, "gain": 0.1, "first_batch": 8, "last_batch": 32},
+    **{"empty_probability": 0.1, "greedy_size": 2, "greedy_square": 5},
 }
 """Arguments at which every formula has a value."""
 
@@ -91,6 +92,23 @@ OUTSIDE = {
         {"t_fixed": 0, "t_req": 0},
     ],
     "gain_batch": [{"gain": 0}, {"gain": 1.001}, {"t_fixed": -1}, {"t_req": 0}],
+    "greedy_batch": [
+        *({"arrival_rate": -1}, {"empty_probability": -0.1}, {"empty_probability": 1.1}),
+        *({"t_fixed": -1}, {"t_req": -1}),
+    ],
+    "greedy_busy": [
+        *({"arrival_rate": -1}, {"greedy_size": 0.9}, {"t_fixed": -1}, {"t_req": -1}),
+    ],
+    "greedy_response": [
+        *({"arrival_rate": 0}, {"greedy_size": 0.9}, {"greedy_square": 3.9}),
+        *({"t_fixed": -1}, {"t_req": -1}),
+    ],
+    "greedy_response_by_size": [
+        *({"arrival_rate": -1}, {"greedy_size": 0.9}, {"t_fixed": -1}, {"t_req": -1}),
+    ],
+    "greedy_light_bound": [{"arrival_rate": -1}, {"t_fixed": -1}, {"t_req": -1}],
+    "greedy_busy_bound": [{"arrival_rate": -1}, {"t_fixed": -1}, {"t_req": -1}],
+    "greedy_bound": [{"arrival_rate": -1}, {"t_fixed": -1}, {"t_req": -1}],
     "knee_batch": [{"first_batch": 0.5}, {"last_batch": 7}, {"t_fixed": -0.001}, {"t_req": 0}],
 }
 UNSTABLE = {
@@ -104,6 +122,13 @@ UNSTABLE = {
     "mm1_response": {"rate": 2},
     "pollaczek_khinchine_wait": {"rate": 4},
     "wait_by_variability": {"load": 1},
+    "greedy_batch": {"arrival_rate": 2000},
+    "greedy_busy": {"arrival_rate": 40},
+    "greedy_response": {"arrival_rate": 2000},
+    "greedy_response_by_size": {"arrival_rate": 2000},
+    "greedy_light_bound": {"arrival_rate": 2000},
+    "greedy_busy_bound": {"arrival_rate": 2000},
+    "greedy_bound": {"arrival_rate": 2000},
 }
 
 
