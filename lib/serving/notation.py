@@ -391,6 +391,46 @@ TABLE: tuple[Entry, ...] = (
         "1",
         "overload_loss",
     ),
+    Entry("greedy_size", r"\bar{B}", "mean batch of a server that takes what waits", "requests"),
+    Entry("greedy_square", r"\overline{B^2}", "mean square of such a batch", "requests^2"),
+    Entry("empty_probability", "p_0", "share of services that leave nobody waiting", "1"),
+    Entry(
+        "greedy_batch",
+        r"\bar{B}(p_0)",
+        "mean batch of a server that takes what waits, by that share",
+        "requests",
+        "greedy_batch",
+    ),
+    Entry("greedy_busy", "U", "share of time in which such a server works", "1", "greedy_busy"),
+    Entry(
+        "greedy_response",
+        r"E[T_{\text{g}}]",
+        "mean response of a server that takes all that waits",
+        "s",
+        "greedy_response",
+    ),
+    Entry(
+        "greedy_response_by_size",
+        r"E[T_{\text{g}}(\bar{B})]",
+        "the same mean response, by the mean batch alone",
+        "s",
+        "greedy_response_by_size",
+    ),
+    Entry(
+        "greedy_light_bound",
+        r"\varphi_0",
+        "bound of that mean, close in light traffic",
+        "s",
+        "greedy_light_bound",
+    ),
+    Entry(
+        "greedy_busy_bound",
+        r"\varphi_1",
+        "bound of that mean, close where the server is busy",
+        "s",
+        "greedy_busy_bound",
+    ),
+    Entry("greedy_bound", r"\varphi", "the smaller of the two bounds", "s", "greedy_bound"),
 )
 """Symbols that stand in formulas."""
 
@@ -437,6 +477,15 @@ LOCAL: dict[str, str] = {
     r"b": "free capacity in units of the root of the batch",
     r"T": "response time, or the length of an observation",
     r"P": "probability",
+    r"X": "number left waiting when a service ends",
+    r"p_1": "share of services that leave 1 waiting",
+    r"p_n": "share of services that leave n waiting",
+    r"A": "arrivals during a service",
+    r"G(\theta)": "generating function of the number left waiting",
+    r"m_1": "mean number of arrivals while a batch of 1 is served",
+    r"m_2": "mean number of arrivals while a batch of 2 is served",
+    r"\ell": "requests that wait on when a batch starts",
+    r"D": "time of a batch",
     r"O": "order of growth: at most a constant times what stands in the brackets",
 }
 """Letters that only derivations use, by the LaTeX that stands in the text."""
