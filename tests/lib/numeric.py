@@ -154,9 +154,7 @@ STRATEGIES: dict[str, st.SearchStrategy[Any]] = {
     "limit": numbers,
     "slo": positive,
     "tail": st.one_of(st.just(float("inf")), numbers),
-    "rule": st.sampled_from(["simulated", "gaussian", "exponential"]),
-    "mean": st.sampled_from(["simulated", "surrogate"]),
-    "std": st.one_of(st.just("simulated"), numbers),
+    "std": st.one_of(st.none(), numbers),
     "percentiles": st.one_of(st.just(()), st.dictionaries(st.integers(1, 99), positive)),
     "quantile": st.one_of(st.sampled_from([0.5, 0.9, 0.99, 0.999]), st.floats(0, 1), numbers),
     "requests": st.sampled_from([1, 2000, 20_000]),
@@ -278,22 +276,12 @@ TOGETHER: dict[str, st.SearchStrategy[dict[str, Any]]] = {
         batch=st.one_of(st.integers(64, 99), st.just(64), st.just([64, 128.5, 1000]))
     ),
     "serving.queues.departures": served(),
-    "serving.fixed.simulate": near_capacity(
-        batches=st.one_of(st.just([64, 99]), st.just([64])),
-        quantile=st.sampled_from([0.5, 0.99]),
-        requests=st.sampled_from([13_000, 20_000]),
-        seed=st.integers(0, 9),
-    ),
     "serving.decision.decide": near_capacity(
         slo=positive,
-        max_batch=st.integers(64, 99),
-        rule=st.sampled_from(["simulated", "gaussian", "exponential"]),
-        mean=st.sampled_from(["simulated", "surrogate"]),
-        std=st.just("simulated"),
-        percentiles=st.just(()),
+        max_batch=st.integers(64, 80),
         quantile=st.sampled_from([0.5, 0.99]),
-        requests=st.just(20_000),
-        seed=st.just(0),
+        percentiles=st.sampled_from([(), {66: 0.1, 70: 0.05}]),
+        std=st.sampled_from([None, 0.01]),
     ),
     "serving.advice.advice": near_capacity(
         batch=st.integers(60, 99), slo=positive, tail=st.one_of(st.just(float("inf")), positive)
@@ -360,9 +348,7 @@ TYPICAL: dict[str, Any] = {
     "limit": 0.031,
     "slo": 0.200,
     "tail": 0.268,
-    "rule": "simulated",
-    "mean": "simulated",
-    "std": "simulated",
+    "std": None,
     "percentiles": (),
     "quantile": 0.99,
     "requests": 20_000,
@@ -421,9 +407,7 @@ EXTREMES: dict[str, list[Any]] = {
     "limit": EXTREME,
     "slo": [1],
     "tail": [0, 1, float("inf")],
-    "rule": ["simulated"],
-    "mean": ["surrogate"],
-    "std": ["simulated"],
+    "std": [None],
     "percentiles": [()],
     "quantile": [1 - 1e-16],
     "requests": [2000],
@@ -450,7 +434,10 @@ OBJECTS = {"self", "service", "shape", "model"}
 def wrong(name: str, kind: str) -> list[Any]:
     """Values that an argument of a name and documented type must refuse."""
     negative = [] if name in SIGNED else NEGATIVE
+    endless = name in ENDLESS
+    values = [*WRONG, *negative]
     if "array" in kind:
-        return [*WRONG, *WRONG_ARRAYS, *([value] * 3 for value in negative)]
-    finite = [x for x in WRONG if not (name in ENDLESS and isinstance(x, float) and x > 1)]
-    return [x for x in [*finite, *negative] if x is not None or "optional" not in kind]
+        endless, values = False, [*WRONG, *WRONG_ARRAYS, *([value] * 3 for value in negative)]
+    if endless:
+        values = [x for x in values if not (isinstance(x, float) and x > 1)]
+    return [x for x in values if x is not None or "optional" not in kind]
