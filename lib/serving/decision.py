@@ -248,10 +248,10 @@ def _choice(
     )
     if policy is None:
         words = f"nothing meets {_time(slo)}, and {_time(first[1])} would be enough: {words}"
-    count, of = int(feasible.sum()), f"of {batches.size} fixed batches"
-    sizes = f"{count} {of} meet {_time(slo)}"
+    count = int(feasible.sum())
+    sizes = f"{count} of {batches.size} fixed batches within {_time(slo)}"
     if count == 1:
-        sizes = f"{of} B = {fastest} alone meets {_time(slo)}"
+        sizes += f": B = {fastest}"
     elif count:
         sizes += f": B = {fastest} answers soonest, B = {largest} leaves most capacity"
     return {
