@@ -33,6 +33,7 @@ ROOT = Path(__file__).resolve().parent.parent
 TESTS = [
     *(
         "test_domains.py",
+        "test_exactly.py",
         "test_formulas.py",
         "test_service.py",
         "test_surrogate.py",

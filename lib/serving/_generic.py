@@ -47,7 +47,10 @@ def exp(x: Any) -> Any:
 
 def sqrt(x: Any) -> Any:
     """Square root."""
-    return _library(x).sqrt(x)
+    library = _library(x)
+    if library is math and 0 < x < 1e-290:  # below float64's normal numbers, a fraction perhaps
+        return math.sqrt(x * 4**500) / 2**500
+    return library.sqrt(x)
 
 
 def minimum(x: Any, y: Any) -> Any:

@@ -22,6 +22,7 @@ from . import errors, formulas
 from ._walk import CLOSEST
 from .errors import UnstableError
 from .exact import LARGEST_CAP, FixedBatchQueue, GreedyQueue
+from .policies import Fixed, Greedy
 from .service import LinearService
 
 EXACT = "exact for Poisson arrivals, one server and batch times that depend on the size alone"
@@ -83,11 +84,9 @@ class Decision:
         The server that takes what waits, up to the cap.
     greedy_tail : float
         Its exact percentile [s].
-    policy : str or None
-        Of what meets the limit, the policy of least mean: ``"greedy"``, ``"fixed"``, or None if
-        nothing meets it.
-    size : int or None
-        Its cap or its batch size [requests].
+    policy : Greedy or Fixed or None
+        Of what meets the limit, the policy of least mean with its cap or its batch size; None
+        if nothing meets it.
     enough : float
         Least limit that either policy meets [s].
     reason : str
@@ -108,8 +107,7 @@ class Decision:
     largest: int | None
     greedy: GreedyQueue
     greedy_tail: float
-    policy: str | None
-    size: int | None
+    policy: Greedy | Fixed | None
     enough: float
     reason: str
     rules: dict[str, Rule]
@@ -140,9 +138,9 @@ def decide(
         Share of the requests that must be in time, at least 0.5 and below 1 [1].
     percentiles : mapping of int to float
         Measured percentiles by size of fixed batches, which are then the candidates [s].
-    std : float or array_like, optional
+    std : float, array_like or None
         For the Gaussian rule of thumb: standard deviation of the response time, one for all
-        or one for each candidate; the exact one if None [s].
+        or one for each candidate; None for the exact ones [s].
 
     Returns
     -------
@@ -169,8 +167,8 @@ def decide(
     --------
     >>> gpt3 = LinearService(t_fixed=0.050, t_req=0.0005)
     >>> found = decide(100, gpt3, slo=0.200, max_batch=30)
-    >>> found.fastest, found.largest, found.policy, found.size
-    (7, 10, 'greedy', 30)
+    >>> found.fastest, found.largest, found.policy
+    (7, 10, Greedy(max_batch=30))
     >>> print(found.reason.partition(", against")[0])
     take what waits, cap 30: P99 106.1 ms, mean 79.43 ms
     >>> found.batches[found.rules["gaussian"].feasible].tolist()
@@ -235,12 +233,12 @@ def _choice(
     waiting = f"take what waits, cap {greedy.max_batch}", late, greedy.mean
     filling = f"fill batches of {batches[best]}", float(tail[best]), float(mean[best])
     tie = 1 + 1e-9  # a cap of 1 is both policies, but for the last digits
-    policy, size = None, None
+    policy: Greedy | Fixed | None = None
     if late <= slo and (fastest is None or greedy.mean <= tie * mean[best]):
-        policy, size = "greedy", greedy.max_batch
+        policy = Greedy(greedy.max_batch)
     elif fastest is not None:
-        policy, size = "fixed", fastest
-    soonest = late <= tie * tail[best] if policy is None else policy == "greedy"
+        policy = Fixed(fastest)
+    soonest = late <= tie * tail[best] if policy is None else isinstance(policy, Greedy)
     first, other = (waiting, filling) if soonest else (filling, waiting)
     words = (
         f"{first[0]}: {name} {_time(first[1])}, mean {_time(first[2])}, against "
@@ -259,7 +257,6 @@ def _choice(
         "fastest": fastest,
         "largest": largest,
         "policy": policy,
-        "size": size,
         "reason": f"{words}; {sizes}",
     }
 

@@ -222,10 +222,10 @@ class FixedBatchQueue(_Law):
         float
             Of a request taken at random, whatever its place in the batch [s].
         """
-        size, walk = self.batch, self._walk
-        gathering = (size - 1) * (size + 7) / 12
-        together = -(size - 1) * walk.positive  # who gathers longer, waits less
-        return math.sqrt(gathering + walk.factorial_cumulant(2) + together) / self.arrival_rate
+        walk = self._walk
+        wait = math.sqrt(walk.factorial_cumulant(2))
+        variance = formulas.fixed_batch_variance(1.0, self.batch, wait, walk.positive)
+        return math.sqrt(variance) / self.arrival_rate
 
     @cached_property
     def _more(self) -> Array:

@@ -10,7 +10,7 @@ from typing import Any
 import mpmath
 import numpy as np
 
-from serving import LinearService, UnstableError, attention, errors
+from serving import LinearService, UnstableError, attention, errors, policies
 
 RELATIVE = Fraction(1, 10**9)
 """Far above what float64 loses in a few operations, far below what a reader sees."""
@@ -279,6 +279,56 @@ def generated(result: Any, model: attention.Model, prompt: Any, count: Any, keep
     assert result.kept_bytes[-1] == sum(rows.nbytes for layer in result.kept for rows in layer)
 
 
+def kept(result: Any, **arguments: Any) -> None:
+    """Check that a description keeps its numbers."""
+    for name, value in arguments.items():
+        found = getattr(result, name)
+        if isinstance(value, bool):
+            value = int(value)
+        assert found == value if value == math.inf else found in (exact(value), float(value))
+    assert hash(result) == hash(type(result)(**arguments))
+
+
+def factors(result: Any, values: Any) -> None:
+    """Check that measured times are scaled to a mean of 1, in proportion."""
+    scaled = [exact(x) for x in result.values]
+    assert_near(float(sum(scaled) / len(scaled)), Fraction(1))
+    for one, other in zip(scaled, map(exact, values), strict=True):
+        assert_near(one, other * len(scaled) / sum(map(exact, values)))
+
+
+def quantile(result: float, self: Any, q: Any) -> None:
+    """Check that a quantile is a response, and that quantiles rise."""
+    assert self.quantile(0) <= result <= self.quantile(1)
+    assert self.quantile(float(q) / 2) <= result
+
+
+def interval(result: tuple[float, float], self: Any, what: Any, level: Any) -> None:
+    """Check that an interval holds its result, and grows with the level."""
+    low, high = result
+    found = getattr(self, what) if isinstance(what, str) else self.quantile(what)
+    assert 0 <= low <= found * (1 + RELATIVE_FLOAT) and found * (1 - RELATIVE_FLOAT) <= high
+    inner = self.interval(what, max(float(level) / 2, 5e-324))
+    assert low <= inner[0] and inner[1] <= high < math.inf
+
+
+def queue_simulated(result: Any, **arguments: Any) -> None:
+    """Check what holds of every run: bounds, who was served, and how long service takes."""
+    policy, service, workers = (arguments[name] for name in ("policy", "service", "workers"))
+    fixed = isinstance(policy, policies.Fixed)
+    size = policy.batch if fixed else policy.max_batch
+    assert 1 <= result.mean_batch <= size and (not fixed or result.mean_batch == size)
+    assert 0 <= result.busy <= 1 and 0 <= result.loss < 1 and result.workers == exact(workers)
+    assert arguments["buffer"] is not None or result.loss == 0
+    least, middle, largest = map(result.quantile, (0, 0.5, 1))
+    assert 0 <= least <= middle <= largest < math.inf
+    lost = 1e-12 * service.time(1)
+    assert least * (1 - 1e-4) - lost <= result.mean <= largest * (1 + 1e-4) + lost
+    assert 0 <= result.std <= (largest - least) / 2 + 1e-4 * largest + 1e-7 * service.time(1)
+    if arguments["noise"] is None:
+        assert least >= service.time(1) * (1 - 1e-6)
+
+
 def decide(
     result: Any,
     arrival_rate: Any,
@@ -308,12 +358,13 @@ def decide(
     assert (result.fastest is None) == (result.largest is None) == (not inside)
     if inside:
         assert (result.fastest, result.largest) == (min(inside)[1], max(b for _, b in inside))
-    means = {("fixed", result.fastest): min(inside, default=(math.inf, 0))[0]}
-    means["greedy", cap] = result.greedy.mean if result.greedy_tail <= limit else math.inf
+    means = {policies.Fixed(b): mean for mean, b in inside}
+    if result.greedy_tail <= limit:
+        means[policies.Greedy(cap)] = result.greedy.mean
     assert result.enough == min(result.greedy_tail, result.tail.min())
-    assert (result.policy is None) == (result.size is None) == (result.enough > limit)
-    if result.policy:
-        assert means[result.policy, result.size] <= min(means.values()) * (1 + 1e-9)
+    assert (result.policy is None) == (result.enough > limit) == (not means)
+    if means:
+        assert means[result.policy] <= min(means.values()) * (1 + 1e-9)
     for rule in result.rules.values():
         assert rule.feasible.tolist() == [bool(tail <= limit) for tail in rule.tail]
         assert np.all(rule.tail >= 0) and "rule of thumb" in rule.condition
@@ -422,6 +473,18 @@ INVARIANTS: dict[str, Callable[..., None]] = {
     "serving.attention.Shape": shaped,
     "serving.attention.random_model": decoder,
     "serving.attention.generate": generated,
+    "serving.policies.Fixed": kept,
+    "serving.policies.Greedy": kept,
+    "serving.policies.Window": kept,
+    "serving.simulation.Erlang": kept,
+    "serving.simulation.Hyperexponential": kept,
+    "serving.simulation.Bursty": kept,
+    "serving.simulation.Gamma": kept,
+    "serving.simulation.LogNormal": kept,
+    "serving.simulation.Empirical": factors,
+    "serving.simulation.Simulation.quantile": quantile,
+    "serving.simulation.Simulation.interval": interval,
+    "serving.simulation.simulate": queue_simulated,
     "serving.decision.decide": decide,
     "serving.advice.advice": advice,
     "serving.tradeoff.pareto": pareto,
@@ -440,6 +503,15 @@ def unstable(error: UnstableError, arguments: dict[str, Any]) -> None:
         assert exact(arguments["arrival_rate"]) * exact(arguments["service_mean"]) >= 1
         return
     service = arguments.get("service", arguments.get("self"))
+    if "policy" in arguments:
+        policy, workers = arguments["policy"], exact(arguments["workers"])
+        size = exact(getattr(policy, "batch", None) or policy.max_batch)
+        t_fixed, t_req = parts(service)
+        largest = exact(arguments["arrival_rate"]) * (t_fixed / size + t_req)
+        blind = not getattr(policy, "server_aware", True)  # smaller batches may be too slow
+        assert largest >= workers or blind
+        assert arguments["buffer"] is None and "workers = " in str(error)
+        return
     target, rate = arguments.get("utilization", 1), arguments["arrival_rate"]
     batches = np.atleast_1d(arguments.get("batch", [1, 10**6, 10**400])).tolist()
     assert not all(reaches(exact_size(b), rate, service, target) for b in batches)

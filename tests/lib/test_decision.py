@@ -5,6 +5,7 @@ import pytest
 
 from serving import LinearService, UnstableError, decision
 from serving.exact import FixedBatchQueue, GreedyQueue
+from serving.policies import Fixed, Greedy
 
 GPT3 = LinearService(0.050, 0.0005)
 
@@ -22,7 +23,7 @@ def test_the_example_is_decided_on_exact_percentiles():
 
 def test_the_example_should_take_what_waits():
     found = decision.decide(100, GPT3, 0.200, 30)
-    assert (found.policy, found.size) == ("greedy", 30)
+    assert found.policy == Greedy(30)
     assert found.greedy.mean == pytest.approx(0.079434, abs=5e-7)
     assert found.enough == found.greedy_tail == pytest.approx(0.10607, abs=5e-6)
     assert found.reason.startswith(
@@ -33,34 +34,34 @@ def test_the_example_should_take_what_waits():
 def test_it_decides_where_no_fixed_batch_can():
     found = decision.decide(20, GPT3, 0.200, 30)
     assert found.fastest is None and found.largest is None and not found.feasible.any()
-    assert (found.policy, found.size) == ("greedy", 30)
+    assert found.policy == Greedy(30)
     assert "0 of 29 fixed batches within 200 ms" in found.reason
 
 
 def test_fixed_batches_are_recommended_where_they_answer_sooner():
     # without a fixed part a batch of several only makes the first of them wait for the last
     found = decision.decide(100, LinearService(0, 0.005), 0.200, 30)
-    assert (found.policy, found.size) == ("fixed", 1)
+    assert found.policy == Fixed(1)
     assert found.reason.startswith("fill batches of 1: P99 21.68 ms, mean 7.5 ms, against")
     # and near capacity small batches waste what a cap of 8 leaves
     full, waiting = FixedBatchQueue(140, 8, GPT3), GreedyQueue(140, 8, GPT3)
     assert full.mean < waiting.mean and full.quantile(0.99) < waiting.quantile(0.99)
-    assert decision.decide(140, GPT3, 0.4, 8).policy == "fixed"
+    assert decision.decide(140, GPT3, 0.4, 8).policy == Fixed(8)
     between = (full.quantile(0.99) + waiting.quantile(0.99)) / 2
-    assert decision.decide(140, GPT3, between, 8).policy == "fixed"
+    assert decision.decide(140, GPT3, between, 8).policy == Fixed(8)
 
 
 def test_a_cap_of_one_is_both_policies():
     for rate in (5, 10, 15, 19):
         found = decision.decide(rate, GPT3, 9, 1)
         assert found.tail[0] == pytest.approx(found.greedy_tail, rel=1e-9)
-        assert (found.policy, found.size, found.fastest) == ("greedy", 1, 1)
+        assert (found.policy, found.fastest) == (Greedy(1), 1)
 
 
 @pytest.mark.parametrize(("rate", "cap"), [(100, 30), (140, 8), (5, 1)])
 def test_where_nothing_meets_the_limit_it_says_what_would_be_enough(rate, cap):
     found = decision.decide(rate, GPT3, 0.060, cap)
-    assert found.policy is None and found.size is None
+    assert found.policy is None
     enough = f"{1000 * found.enough:.4g} ms"
     assert found.reason.startswith(f"nothing meets 60 ms, and {enough} would be enough")
     assert f"P99 {enough}" in found.reason

@@ -14,6 +14,7 @@ INSIDE = {
     **{"head_dim": 1, "cache_memory": 1, "kv_width": 1, "mlp_width": 1, "input_tokens": 1},
     **{"output_tokens": 1, "mean_response": 1, "normal_quantile": 2.33, "response_std": 1},
     **{"quantile": 0.99, "gain": 0.1, "first_batch": 8, "last_batch": 32},
+    **{"gap_std": 1, "service_std": 1, "gap_cv": 1, "wait_std": 1, "waiting_share": 0.5},
 }
 """Arguments at which every formula has a value."""
 
@@ -92,6 +93,18 @@ OUTSIDE = {
     ],
     "gain_batch": [{"gain": 0}, {"gain": 1.001}, {"t_fixed": -1}, {"t_req": 0}],
     "knee_batch": [{"first_batch": 0.5}, {"last_batch": 7}, {"t_fixed": -0.001}, {"t_req": 0}],
+    "gathering_variance": [{"arrival_rate": 0}, {"batch": 0.5}],
+    "fixed_batch_variance": [
+        *({"arrival_rate": 0}, {"batch": 0.5}, {"wait_std": -1}, {"waiting_share": -0.5}),
+        *({"waiting_share": 1.001, "wait_std": 2}, {"waiting_share": 1, "wait_std": 1}),
+    ],
+    "kingman_wait": [
+        *({"rate": -1}, {"service_mean": -1}, {"gap_std": -1}, {"service_std": -1}),
+    ],
+    "allen_cunneen_wait": [
+        *({"load": -1}, {"service_mean": -1}, {"gap_cv": -1}, {"service_cv": -1}),
+    ],
+    "square_root_batch": [{"arrival_rate": -1}, {"t_fixed": -1}, {"t_req": -1}],
 }
 UNSTABLE = {
     "min_batch": {"arrival_rate": 1400},
@@ -104,6 +117,9 @@ UNSTABLE = {
     "mm1_response": {"rate": 2},
     "pollaczek_khinchine_wait": {"rate": 4},
     "wait_by_variability": {"load": 1},
+    "kingman_wait": {"rate": 4},
+    "allen_cunneen_wait": {"load": 1},
+    "square_root_batch": {"arrival_rate": 2000},
 }
 
 

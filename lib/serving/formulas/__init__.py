@@ -10,6 +10,7 @@ from __future__ import annotations
 from .._formula import REGISTRY, Formula, curve, formula, stable, value
 from .attention import *
 from .batches import *
+from .exactly import *
 from .memory import *
 from .operating import *
 from .sizing import *
