@@ -41,6 +41,7 @@ TESTS = [
     "test_kvcache.py",
     "test_attention.py",
     "test_operating.py",
+    "test_tails.py",
 ]
 Check = Callable[[], bool]
 """Whether everything is as it should be; False or an exception means that it noticed."""

@@ -14,6 +14,7 @@ INSIDE = {
     **{"head_dim": 1, "cache_memory": 1, "kv_width": 1, "mlp_width": 1, "input_tokens": 1},
     **{"output_tokens": 1, "mean_response": 1, "normal_quantile": 2.33, "response_std": 1},
     **{"quantile": 0.99, "gain": 0.1, "first_batch": 8, "last_batch": 32},
+    **{"tail_root": 0.5, "tolerance": 0.1, "confidence": 0.95, "confidence_quantile": 1.96},
 }
 """Arguments at which every formula has a value."""
 
@@ -86,6 +87,20 @@ OUTSIDE = {
     "wait_by_variability": [{"load": -1}, {"service_mean": -1}, {"service_cv": -1}],
     "gaussian_tail": [{"mean_response": -1}, {"normal_quantile": -1}, {"response_std": -1}],
     "exponential_tail": [{"mean_response": -1}, {"quantile": -0.1}, {"quantile": 1}],
+    "gathering_third_moment": [{"arrival_rate": 0}, {"batch": 0.5}],
+    "tail_load": [{"tail_root": 0}],
+    "tail_decay": [
+        *({"tail_root": 0}, {"batch": 0.5}, {"t_fixed": -0.001, "t_req": 1}),
+        *({"t_req": -0.001}, {"t_fixed": 0, "t_req": 0}),
+    ],
+    "capacity_tail": [
+        *({"tail_root": 0}, {"batch": 0.5}, {"t_fixed": -0.001}, {"t_req": -0.001}),
+        *({"quantile": -0.1}, {"quantile": 1}),
+    ],
+    "percentile_sample": [
+        *({"quantile": 0}, {"quantile": 1}, {"confidence_quantile": -1}, {"tolerance": 0}),
+    ],
+    "largest_sample": [{"quantile": 0}, {"quantile": 1}, {"confidence": -0.1}, {"confidence": 1}],
     "doubling_gain": [
         *({"batch": 0.5}, {"t_fixed": -0.001, "t_req": 1}, {"t_req": -0.001}),
         {"t_fixed": 0, "t_req": 0},

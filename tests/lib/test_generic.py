@@ -38,6 +38,15 @@ def test_log1p_keeps_its_digits_near_zero_and_near_minus_one():
     assert float(g.log1p(x).subs(x, 0.5)) == pytest.approx(math.log(1.5))
 
 
+def test_expm1_keeps_its_digits_near_zero_and_ends_at_minus_one():
+    for x in (1e-20, -1e-9, 0.5, 3):
+        assert g.expm1(x) == pytest.approx(math.expm1(x), rel=1e-15)
+        assert g.expm1(np.array([x]))[0] == pytest.approx(math.expm1(x), rel=1e-15)
+    assert g.expm1(-(10**400)) == -1
+    x = sympy.Symbol("x")
+    assert g.expm1(x) == sympy.exp(x) - 1
+
+
 def test_where():
     assert g.where(2 > 1, 5, 6) == 5
     assert g.where(np.array([True, False]), 5, 6).tolist() == [5, 6]

@@ -13,6 +13,7 @@ from .batches import *
 from .memory import *
 from .operating import *
 from .sizing import *
+from .tails import *
 from .waiting import *
 
 __all__ = ["REGISTRY", "Formula", "curve", "formula", "stable", "value", *REGISTRY]
