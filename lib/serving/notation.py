@@ -280,7 +280,7 @@ TABLE: tuple[Entry, ...] = (
     ),
     Entry(
         "gathering_third_moment",
-        r"\kappa_3",
+        r"\kappa_T",
         "third central moment of the time until a batch is full",
         "s^3",
         "gathering_third_moment",
@@ -340,6 +340,7 @@ LOCAL: dict[str, str] = {
     r"\tau_k": "time of the k-th arrival",
     r"s": "a time already waited",
     r"v": "time that a response takes beyond the service time",
+    r"T_j": "response time of the j-th request of a batch",
     r"G_j": "time until the batch of its j-th request is full",
     r"H_j": "time from the last arrival of the batch before to the j-th request",
     r"D": "service time of a batch, for short",
