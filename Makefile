@@ -12,7 +12,7 @@ export PIP_DISABLE_PIP_VERSION_CHECK = 1
 export PYDEVD_DISABLE_FILE_VALIDATION = 1
 
 CODE  := $(shell find lib -name __pycache__ -prune -o -type f ! -path '*.egg-info/*' -print)
-PAGES := $(wildcard chapters chapters/*.ipynb chapters/*.md *.md references.bib)
+PAGES := $(wildcard chapters chapters/*.ipynb chapters/*.md intro.ipynb references.bib)
 SITE  := $(wildcard _config.yml _toc.yml _ext/*.py _static/* tools/run.py) Makefile
 
 # The environment's mark, written last, says which folder and which lock it was made for: one that
@@ -57,7 +57,7 @@ environment: ## make .venv anew from requirements.txt
 
 test: .venv/.ready lint ## lint, then test the package, the book and every chapter's outputs
 	$(STILL) $(PY) -m pytest tests
-	$(STILL) $(PY) -m pytest --nbval --nbval-current-env chapters \
+	$(STILL) $(PY) -m pytest --nbval --nbval-current-env intro.ipynb chapters \
 	  -n 2 --dist loadfile -p no:hypothesispytest
 
 lint: .venv/.ready ## check the code's style

@@ -27,7 +27,7 @@ import run  # noqa: E402
 
 REPETITIONS = 3
 NBVAL = [
-    *("-m", "pytest", "--nbval", "--nbval-current-env", "chapters", "-q"),
+    *("-m", "pytest", "--nbval", "--nbval-current-env", "intro.ipynb", "chapters", "-q"),
     *("-n", "2", "--dist", "loadfile", "-p", "no:hypothesispytest"),
 ]
 
@@ -50,7 +50,7 @@ def command(*words: str) -> str:
 def empty_chapters(folder: Path) -> list[Path]:
     """Write each chapter cut down to its first code cell, the imports."""
     paths = []
-    for path in sorted(ROOT.glob("chapters/*.ipynb")):
+    for path in [ROOT / "intro.ipynb", *sorted(ROOT.glob("chapters/*.ipynb"))]:
         notebook = nbformat.read(path, as_version=4)
         notebook.cells = [cell for cell in notebook.cells if cell.cell_type == "code"][:1]
         paths.append(folder / path.name)

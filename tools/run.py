@@ -179,11 +179,14 @@ async def execute_all(paths: list[Path]) -> list[Result]:
 def main() -> int:
     """Run the command line; return 1 if any chapter failed."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").split("\n")[0])
-    parser.add_argument("chapters", nargs="*", type=Path, help="default: chapters/*.ipynb")
+    parser.add_argument("chapters", nargs="*", type=Path, help="default: all")
     parser.add_argument("--all", action="store_true", help="execute unchanged chapters as well")
     parser.add_argument("--slowest", type=int, default=0, metavar="N", help="name N slow cells")
     options = parser.parse_args()
-    paths = [p.resolve() for p in options.chapters or sorted(ROOT.glob("chapters/*.ipynb"))]
+    paths = [
+        p.resolve()
+        for p in options.chapters or [ROOT / "intro.ipynb", *sorted(ROOT.glob("chapters/*.ipynb"))]
+    ]
     common = common_key()
     keys = json.loads(KEYS.read_text()) if KEYS.exists() else {}
     changed = [p for p in paths if options.all or keys.get(p.stem) != key_of(p, common)]

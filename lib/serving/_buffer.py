@@ -5,6 +5,7 @@ As in `serving._greedy`, but a request that finds all places taken is lost.
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -104,8 +105,11 @@ class Bounded:
     @cached_property
     def _moments(self) -> tuple[Array, float]:
         """Totals of waits by size and of squares, over spans on which all is smooth."""
-        edges = np.unique(np.append(0.0, self.times))
-        rules = [np.polynomial.legendre.leggauss(n) for n in [48] + [6] * (edges.size - 2)]
+        # All changes within a few gaps between arrivals of a service's two ends.
+        near = 2.0 ** -np.arange(1, 2 + max(0, math.ceil(math.log2(self.rate * self.buffer + 1))))
+        ends = [near * self.times[0], (1 - near) * self.times[0], 1 - near]
+        edges = np.unique(np.concatenate([[0.0], self.times, *ends]))
+        rules = [np.polynomial.legendre.leggauss(n) for n in [12] * (edges.size - 1)]
         halves, middles = np.diff(edges) / 2, (edges[1:] + edges[:-1]) / 2
         parts = list(zip(middles, halves, rules, strict=True))
         rest = np.concatenate([middle + half * rule[0] for middle, half, rule in parts])
@@ -124,9 +128,9 @@ class Bounded:
         behind = self.chain[size:]
         arrive = poisson(states, self.rate * (self.times[-1] - rest))
         waited = self._capped(np.convolve(np.append(behind, 0.0), arrive), float(behind.sum()))
-        for found in np.flatnonzero((self._starts > 0) & (self.times >= rest)):
-            law = poisson(states, self.rate * (self.times[found] - rest))
-            waited += self._starts[found] * self._capped(law, 1.0)
+        found = np.flatnonzero((self._starts > 0) & (self.times >= rest))
+        laws = poisson(states, self.rate * (self.times[found, None] - rest))
+        waited += self._capped(self._starts[found] @ laws, float(self._starts[found].sum()))
         old = waited * np.clip(states - back * size, 0, size)
         now = self._capped(np.convolve(old, poisson(states, self.rate * rest)), float(old.sum()))
         for _ in range(back):

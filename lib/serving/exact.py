@@ -24,6 +24,9 @@ from .service import LinearService
 
 Array = NDArray[np.float64]
 
+MOST = 1000
+"""Load up to which a queue with an end of places is computed."""
+
 LARGEST_CAP, LARGEST_BUFFER, LARGEST_TOTAL = 512, 2048, 2**16
 """What is computed in seconds: cap of a batch, places to wait, batch times workers."""
 
@@ -436,6 +439,10 @@ def _load(
         raise ValueError(
             f"arrival_rate = {rate!r} is less than {float(LEAST):g} of capacity: response times "
             f"are those of an empty server"
+        )
+    if not endless and load > MOST:
+        raise ValueError(
+            f"arrival_rate = {rate!r} is more than {MOST} times what the server can bear"
         )
     if not endless:
         return load

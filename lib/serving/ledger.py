@@ -11,6 +11,10 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from . import units
+from .book import Table, table
+
+ENTRIES: dict[str, Entry] = {}
+"""Every entry by name, in the order in which they were made."""
 
 Finding = tuple[bool, str]
 """Whether one reading of the statement is true, and the reading in words."""
@@ -43,6 +47,9 @@ class Entry:
     said: Mapping[str, Any] = field(default_factory=dict)
     otherwise: Mapping[str, Any] = field(default_factory=dict)
     chapter: int = 0
+
+    def __post_init__(self) -> None:
+        ENTRIES[self.name] = self
 
     def findings(self, **constants: Any) -> list[Finding | str]:
         """Compute what is true of the statement.
@@ -160,6 +167,26 @@ def unsettled(name: str, text: str, chapter: int) -> Entry:
         Open: no check, no constants.
     """
     return Entry(name, text, chapter=chapter)
+
+
+def score() -> Table:
+    """Count the verdicts of all entries made so far.
+
+    Returns
+    -------
+    Table
+        For each verdict how many entries it has, and their names.
+    """
+    which: dict[str, list[str]] = {"holds": [], "holds in part": [], "does not hold": []}
+    for entry in ENTRIES.values():
+        which.setdefault(entry.verdict().partition(",")[0], []).append(entry.name)
+    return table(
+        {
+            "verdict": list(which),
+            "statements": [len(names) for names in which.values()],
+            "which": [", ".join(names) for names in which.values()],
+        }
+    )
 
 
 def rounds(said: str, value: Any, what: str) -> Finding:

@@ -351,7 +351,7 @@ LOCAL: dict[str, str] = {
     r"i": "index of a request",
     r"j": "place of a request in its batch",
     r"h": "height at which a drawn axis ends",
-    r"n": "count; in chapter 5 the excess of a batch over the bound",
+    r"n": "count; also the excess of a batch over the stability bound",
     r"k": "requests that a batch still lacks when its first one has come",
     r"m": "mean number of arrivals in a given time",
     r"T_{\text{win}}": "time for which a window is open",

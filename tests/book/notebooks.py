@@ -82,12 +82,12 @@ def numbered_chapters(root: Path = ROOT) -> list[Path]:
 
 def notebooks(root: Path = ROOT) -> list[Path]:
     """All notebooks of the book, appendices included."""
-    return sorted(root.glob("chapters/*.ipynb"))
+    return [*root.glob("intro.ipynb"), *sorted(root.glob("chapters/*.ipynb"))]
 
 
 def pages(root: Path = ROOT) -> list[Path]:
     """Pages of the book that are plain Markdown."""
-    return [*root.glob("intro.md"), *sorted(root.glob("chapters/*.md"))]
+    return sorted(root.glob("chapters/*.md"))
 
 
 def read(path: Path) -> NotebookNode:

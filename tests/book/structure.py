@@ -26,6 +26,7 @@ from notebooks import (
     code_cells,
     links,
     markdown_cells,
+    numbered_chapters,
     plain,
     tree,
 )
@@ -39,6 +40,10 @@ CLOSING = ("What to take away", "Limits", "Exercises")
 KNOWN = "What to know first"
 BOXES = ("Guess first", "If you run a server")
 """Titles of admonitions that a chapter has at least once."""
+LINK = "\N{OBJECT REPLACEMENT CHARACTER}"
+_ONE = rf"(?:\d+|{LINK})"
+NAMED = re.compile(rf"\b[Cc]hapter(?:\s+\d+|s\s+{_ONE}(?:(?:,|\s|–|and|or|to)+{_ONE})*)")
+"""One chapter that a sentence names, or several as a list or a range."""
 
 
 @dataclass
@@ -178,3 +183,33 @@ def _citations(parts: Sequence[Section]) -> Iterator[str]:
 def bibliography() -> frozenset[str]:
     """Keys of the bibliography."""
     return frozenset(parse_file(ROOT / "references.bib").entries)
+
+
+def unlinked(notebook: NotebookNode, name: str) -> list[str]:
+    """Chapters that exist and that the text, or text that a cell shows, names without a link."""
+    files = {chapter_number(path.name): path.name for path in numbered_chapters()}
+    files.pop(chapter_number(name), None)
+    shown = [
+        (n, output.get("data", {}).get("text/markdown", ""))
+        for n, cell in code_cells(notebook)
+        for output in cell.get("outputs", [])
+    ]
+    return [
+        f"{name}: cell {n}: link {number} to {files[int(number)]} in {match[0]!r}"
+        for n, source in [*markdown_cells(notebook), *shown]
+        for block in blocks(source)
+        for match in NAMED.finditer(_outside_links(block))
+        for number in re.findall(r"\d+", match[0])
+        if int(number) in files
+    ]
+
+
+def _outside_links(block: Block) -> str:
+    words, depth = "", 0
+    for token in getattr(block, "inline", ()):
+        depth += token.nesting if token.type.startswith("link_") else 0
+        if token.type == "link_close":
+            words += LINK
+        elif not depth:
+            words += token.content if not token.type.endswith("break") else " "
+    return words

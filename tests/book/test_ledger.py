@@ -15,10 +15,13 @@ from serving.ledger import Entry, rounds, says, unsettled
 PAGE = notebooks.ROOT / "chapters" / "appendix-ledger.ipynb"
 AUDIT = {
     "holds": {"asymptote", "window-formulas", "bmin-7.14", "rho-target-monotone", "wait-56-16"}
-    | {"few-ms", "rho-16"},
-    "holds in part": {"t-req-unit", "targets", "argmin-8", "little-check"},
+    | {"few-ms", "rho-16", "kv-9.66", "kv-30", "frag-60-80", "two-percent-2.33"},
+    "holds in part": {"t-req-unit", "targets", "argmin-8", "little-check", "quadratic"}
+    | {"p99-exp", "p50-linear", "kv-formula-d"},
     "does not hold": {"100-tokens", "t-fixed-attention", "gpt3-feasible", "below-8-unstable"}
-    | {"8-is-stability-threshold", "near-saturation", "little-9.14", "surrogate-wait"},
+    | {"8-is-stability-threshold", "near-saturation", "little-9.14", "surrogate-wait"}
+    | {"kv-32-row", "kv-exceeds-weights", "candidates", "step5-largest", "rho-below-half"}
+    | {"p99-gauss", "doubling", "tradeoff-figure"},
 }
 """What an audit of the source found that was made by hand, before the ledger."""
 

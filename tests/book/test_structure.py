@@ -2,13 +2,26 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
 import pytest
+from nbformat import v4
 
 import notebooks
 import structure
-from synthetic import NAME, changed, clean, code, exercise, markdown, replaced, text, without
+from synthetic import (
+    NAME,
+    changed,
+    chapter,
+    clean,
+    code,
+    exercise,
+    markdown,
+    replaced,
+    text,
+    without,
+)
 
 
 def test_there_are_chapters() -> None:
@@ -228,3 +241,38 @@ def test_an_unknown_citation_key_is_found() -> None:
 def test_a_single_citation_is_found() -> None:
     notebook = replaced(clean(), " {cite}`erlang1909`", "")
     assert "fewer than two works are cited" in only_fault(notebook)
+
+
+PAGES = [*notebooks.notebooks(), *notebooks.pages()]
+
+
+@pytest.mark.parametrize("path", PAGES, ids=lambda path: path.name)
+def test_chapters_that_exist_are_named_with_a_link(path: Path) -> None:
+    faults = structure.unlinked(notebooks.read(path), path.name)
+    assert not faults, "\n".join(faults)
+
+
+@pytest.mark.parametrize(
+    ("named", "missing"),
+    [
+        ("More in chapter 2.", ["2"]),
+        ("More in\nChapter **2**.", ["2"]),
+        ("See chapters 1, 2 and 99.", ["1", "2"]),
+        ("See chapters 1 to 99.", ["1"]),
+        ("See chapters [1](01-serving-queue.ipynb) and 2.", ["2"]),
+        ("See chapters [1](01-serving-queue.ipynb), and 99.", []),
+        ("See [chapter 2](02-batch-time.ipynb), and chapter 99, 2 pages of it.", []),
+        ("| a |\n|---|\n| chapter 2 |", ["2"]),
+        ("```{note}\nMore in chapter 2.\n```", ["2"]),
+        ("This is chapter 5.", []),  # the chapter itself
+    ],
+)
+def test_a_chapter_that_is_named_without_a_link_is_found(named: str, missing: list[str]) -> None:
+    faults = structure.unlinked(replaced(clean(), "One server only.", named), NAME)
+    assert [re.search(r"link (\d+)", fault)[1] for fault in faults] == missing  # type: ignore[index]
+
+
+def test_a_chapter_that_an_output_names_without_a_link_is_found() -> None:
+    output = v4.new_output("display_data", {"text/markdown": "More in chapter 2."})
+    [fault] = structure.unlinked(chapter(code("1", output)), NAME)
+    assert fault == f"{NAME}: cell 0: link 2 to 02-batch-time.ipynb in 'chapter 2'"
