@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from .._formula import formula
-from .._generic import exp, expm1, log, log1p
+from .._generic import exp, expm1, log1p, log_sinhc
 from .batches import batch_time
 
 
@@ -66,8 +66,9 @@ def tail_decay(tail_root: Any, batch: Any, t_fixed: Any, t_req: Any) -> Any:
 )
 def capacity_tail(tail_root: Any, batch: Any, t_fixed: Any, t_req: Any, quantile: Any) -> Any:
     """Quantile of the response time in fixed batches near capacity, gathering left out."""
-    spread = log(-expm1(-tail_root * batch)) - log(-expm1(-tail_root)) - log(batch)
-    rare = tail_root * (batch - 1) + spread - log1p(-quantile)
+    # the logarithm of (e^(w B) - 1) / (B (e^w - 1)), by half angles, so that nothing cancels
+    mean = tail_root * (batch - 1) / 2 + log_sinhc(tail_root * batch / 2) - log_sinhc(tail_root / 2)
+    rare = mean - log1p(-quantile)
     return batch_time(batch, t_fixed, t_req) * (1 + rare / (tail_root * batch))
 
 
