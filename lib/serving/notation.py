@@ -346,7 +346,6 @@ LOCAL: dict[str, str] = {
     r"D": "service time of a batch, for short",
     r"A": "time between the last arrivals of two batches",
     r"M": "requests that wait in M/D/c with as many servers as the batch has places",
-    r"F_i": "law of the response time of replica i",
     r"p_i": "share of the traffic that replica i gets",
     r"i": "index of a request",
     r"j": "place of a request in its batch",
