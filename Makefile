@@ -75,14 +75,15 @@ run: .venv/.ready ## execute every chapter again, in place
 mutate: .venv/.ready ## alter each formula and report what no test notices
 	$(STILL) $(PY) tools/mutate.py
 
-bench: .venv/.ready ## time the build and the tests against empty notebooks
+bench: .venv/.ready ## time the build, the tests and the simulator against their floors
 	$(PY) benchmarks/build.py
+	$(PY) benchmarks/simulation.py
 
 lock: .venv/.ready ## write requirements.txt anew from pyproject.toml (UPGRADE=1: newest versions)
 	$(PY) -m pip install --quiet uv
 	$(PY) -m uv pip compile --quiet --universal --python-version 3.11 --fork-strategy fewest \
 	  --no-emit-index-url --no-annotate --no-header $(if $(UPGRADE),--upgrade) \
-	  --extra book --extra test pyproject.toml -o requirements.txt
+	  --extra book --extra sim --extra test pyproject.toml -o requirements.txt
 	@echo '-e .' >> requirements.txt
 
 clean: ## remove what was built

@@ -33,6 +33,7 @@ ROOT = Path(__file__).resolve().parent.parent
 TESTS = [
     *(
         "test_domains.py",
+        "test_exactly.py",
         "test_formulas.py",
         "test_service.py",
         "test_surrogate.py",
@@ -42,6 +43,7 @@ TESTS = [
     "test_attention.py",
     "test_operating.py",
     "test_tails.py",
+    "test_workers.py",
 ]
 Check = Callable[[], bool]
 """Whether everything is as it should be; False or an exception means that it noticed."""

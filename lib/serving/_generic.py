@@ -48,9 +48,11 @@ def exp(x: Any) -> Any:
 def expm1(x: Any) -> Any:
     """``exp(x) - 1``, with all its digits near 0."""
     library = _library(x)
+    if library is sympy:
+        return sympy.exp(x) - 1
     if library is math and x < -1000:  # as in `exp`
         return -1.0
-    return sympy.exp(x) - 1 if library is sympy else library.expm1(x)
+    return library.expm1(x)
 
 
 def log_sinhc(x: Any) -> Any:
@@ -73,7 +75,10 @@ def _near_zero(x: Any) -> Any:
 
 def sqrt(x: Any) -> Any:
     """Square root."""
-    return _library(x).sqrt(x)
+    library = _library(x)
+    if library is math and 0 < x < 1e-290:  # below float64's normal numbers, a fraction perhaps
+        return math.sqrt(x * 4**500) / 2**500
+    return library.sqrt(x)
 
 
 def minimum(x: Any, y: Any) -> Any:

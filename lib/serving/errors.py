@@ -132,6 +132,33 @@ def integer(name: str, value: Any, *, at_least: int | None = None) -> int:
     return int(fraction)
 
 
+def duration(name: str, value: Any) -> float:
+    """Return a time as a float after checking that it is not negative; it may be ``inf``.
+
+    Parameters
+    ----------
+    name : str
+        Name of the argument, for the error.
+    value : int, float, Fraction, Decimal or NumPy number
+        Time to check [s].
+
+    Returns
+    -------
+    float
+        The time [s].
+
+    Raises
+    ------
+    TypeError
+        If ``value`` is not a real number.
+    ValueError
+        If ``value`` is negative or NaN.
+    """
+    if isinstance(value, (float, np.floating, Decimal)) and value == math.inf:
+        return math.inf
+    return number(name, value, at_least=0)
+
+
 def brief(number: Fraction) -> str:
     """Write a number of any size to six digits.
 

@@ -9,9 +9,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from decimal import Decimal
 from functools import cached_property
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -130,7 +128,7 @@ def form(arrival_rate: float, max_batch: int, max_wait: float) -> Window:
     """
     rate = errors.number("arrival_rate", arrival_rate, above=0)
     size = errors.integer("max_batch", max_batch, at_least=1)
-    wait = _wait(max_wait)
+    wait = errors.duration("max_wait", max_wait)
     k, mean = float(size - 1), rate * wait
     full, over = _at_least(k, mean), _at_least(k + 1, mean)
     timed_out, fewer = _below(k, mean), _below(k - 1, mean)
@@ -161,9 +159,3 @@ def _below(count: float, mean: float) -> float:
     if count <= 0 or mean > 1e300:
         return float(mean < count)
     return float(special.gammaincc(count, mean))
-
-
-def _wait(value: Any) -> float:
-    if isinstance(value, (float, np.floating, Decimal)) and value == math.inf:
-        return math.inf
-    return errors.number("max_wait", value, at_least=0)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import inspect
+import math
 from collections.abc import Callable, Iterator
 from decimal import Decimal
 from fractions import Fraction
@@ -13,7 +14,7 @@ import numpy as np
 from hypothesis import strategies as st
 
 from docstrings import Documented, documented, is_numeric, parameters
-from serving import LinearService, attention, kvcache
+from serving import LinearService, attention, kvcache, policies, queues, simulation
 
 BELOW = {"formulas", "notation", "errors", "units"}
 """Modules that the numeric ones stand on; `formulas` has tests of its own here."""
@@ -52,8 +53,10 @@ def arguments(one: Documented) -> list[str]:
 
 def key(one: Documented, argument: str) -> str:
     """Name under which the tables below hold an argument: the object of a method by its class."""
-    of_layout = one.name.startswith("serving.kvcache.Layout.")
-    return "layout" if of_layout and argument == "self" else argument
+    if argument == "self":
+        owner = one.name.split(".")[2]
+        return {"Layout": "layout", "Simulation": "simulation"}.get(owner, argument)
+    return f"{argument} of a run" if one.name == "serving.simulation.simulate" else argument
 
 
 def call(one: Documented) -> Callable[..., Any]:
@@ -114,6 +117,23 @@ MODELS = [
     attention.random_model(attention.Shape(2, 4, 2, 3, 5, 7, 12)),
     attention.random_model(attention.Shape(3, 2, 1, 8, 16, 9, 20), seed=1),
 ]
+KINDS = [
+    *(policies.Fixed(1), policies.Fixed(3), policies.Greedy(1), policies.Greedy(8)),
+    *(policies.Window(4, 0.02), policies.Window(4, 0.02, False), policies.Window(2, 1e300)),
+]
+TRAFFIC = [
+    *(None, simulation.Erlang(3), simulation.Hyperexponential(2), simulation.Bursty(5, 0.1, 9)),
+    *([0.0, 0.1, 0.1, 5.0, 5.0, 5.01], [-3, -2.5, 4]),
+]
+NOISE = [
+    *(None, simulation.Gamma(1), simulation.Gamma(0), simulation.LogNormal(0.5)),
+    simulation.Empirical([1, 2.5, 4]),
+]
+RUNS = [
+    simulation.simulate(100, policies.Greedy(8), LinearService(0.05, 0.0005), requests=3200),
+    simulation.simulate(50, policies.Fixed(1), LinearService(0.01, 0), requests=640, seed=1),
+    simulation.simulate(None, policies.Greedy(2), LinearService(1, 0), arrivals=[0, 0.5, 7]),
+]
 
 
 STRATEGIES: dict[str, st.SearchStrategy[Any]] = {
@@ -135,6 +155,14 @@ STRATEGIES: dict[str, st.SearchStrategy[Any]] = {
     "service_rate": positive,
     "service_mean": numbers,
     "service_second_moment": numbers,
+    "servers": st.one_of(st.integers(1, 64), st.integers(1, 3000), numbers),
+    "capacity": st.one_of(st.integers(1, 100), numbers),
+    "load": st.one_of(st.integers(0, 60), st.floats(0, 60), decimals, numbers),
+    "delay_probability": st.one_of(st.floats(0, 1), numbers),
+    "staffing_margin": st.one_of(st.floats(0, 9), numbers),
+    "service_time": positive,
+    "service_cv": st.one_of(st.floats(0, 5), numbers),
+    "transform": st.sampled_from([None, queues.gamma_transform(1, 1), math.sqrt]),
     "layout": layouts,
     "config": configs,
     "dtype": st.sampled_from([*kvcache.BYTES, "float16"]),
@@ -149,6 +177,27 @@ STRATEGIES: dict[str, st.SearchStrategy[Any]] = {
     "prompt": lists(st.one_of(st.integers(0, 8), numbers)),
     "count": st.one_of(st.integers(1, 12), numbers),
     "keep": st.sampled_from([*attention.KEEP, "everything"]),
+    "server_aware": st.booleans(),
+    "phases": st.one_of(st.integers(1, 9), numbers),
+    "cv": st.one_of(st.floats(0, 100), numbers),
+    "peak": st.one_of(st.floats(1, 20), numbers),
+    "share": st.one_of(st.floats(0, 0.1), shares),
+    "burst": st.one_of(st.floats(1, 100), numbers),
+    "values": lists(positive),
+    "simulation": st.sampled_from(RUNS),
+    "q": shares,
+    "what": st.one_of(shares, st.sampled_from([*simulation.RESULTS, "median"])),
+    "level": shares,
+    "arrival_rate of a run": st.one_of(st.none(), numbers),
+    "policy of a run": st.sampled_from(KINDS),
+    "service of a run": services,
+    "workers of a run": st.one_of(st.integers(1, 4), numbers),
+    "buffer of a run": st.one_of(st.none(), st.integers(0, 9), numbers),
+    "arrivals of a run": st.sampled_from(TRAFFIC),
+    "requests of a run": st.one_of(st.integers(32, 999), st.sampled_from([0, 31.0, 33.5, 1e300])),
+    "seed of a run": st.one_of(st.integers(0, 9), numbers),
+    "noise of a run": st.sampled_from(NOISE),
+    "progress of a run": st.sampled_from([None, False]),
     "throughput": lists(numbers),
     "latency": lists(numbers),
     "limit": numbers,
@@ -227,6 +276,36 @@ def general(draw: st.DrawFn) -> dict[str, Any]:
 
 
 @st.composite
+def inverted(draw: st.DrawFn) -> dict[str, Any]:
+    """Draw a gamma law of service times, as its two moments and its transform."""
+    mean, variation = draw(decimals), draw(st.sampled_from([0, 0.1, 0.75, 1, 3]))
+    return {
+        "arrival_rate": draw(st.sampled_from([0.1, 0.5, 0.9, 0.99, 1.5])) / mean,
+        "service_mean": mean,
+        "service_second_moment": mean**2 * (1 + variation**2),
+        "transform": queues.gamma_transform(mean, variation),
+    }
+
+
+@st.composite
+def several(draw: st.DrawFn, **others: st.SearchStrategy[Any]) -> dict[str, Any]:
+    """Draw servers with arrivals around what they can do together."""
+    count = draw(st.one_of(st.integers(1, 64), st.integers(1, 3000)))
+    rate = draw(st.one_of(decimals, st.just(1)))
+    shares = [0, 1e-9, 0.1, 0.5, 0.9, 0.999, 1, 1 + 1e-15, 2, 50]
+    drawn = {name: draw(strategy) for name, strategy in others.items()}
+    drawn |= {"arrival_rate": draw(st.sampled_from(shares)) * count * rate, "servers": count}
+    if "capacity" in drawn:
+        drawn["capacity"] += count
+    for name, value in [("service_rate", rate), ("service_time", 1 / rate)]:
+        drawn |= {name: value} if name in drawn else {}
+    if "service_mean" in drawn:
+        moment = (1 + drawn["service_second_moment"]) / rate**2
+        drawn |= {"service_mean": 1 / rate, "service_second_moment": moment}
+    return drawn
+
+
+@st.composite
 def shaped(draw: st.DrawFn) -> dict[str, Any]:
     """Draw sizes of a decoder whose heads can share keys."""
     sizes = {name: draw(st.integers(1, 9)) for name in SIZES}
@@ -242,6 +321,23 @@ def continued(draw: st.DrawFn) -> dict[str, Any]:
     room = model.shape.positions - len(prompt) + 1
     keep = draw(st.sampled_from(attention.KEEP))
     return {"model": model, "prompt": prompt, "count": draw(st.integers(1, room + 1)), "keep": keep}
+
+
+@st.composite
+def queueing(draw: st.DrawFn) -> dict[str, Any]:
+    """Draw a queue with traffic around its capacity, or a trace."""
+    names = STRATEGIES.keys()
+    found = {name.removesuffix(" of a run"): name for name in names if name.endswith(" of a run")}
+    drawn = {name: draw(STRATEGIES[of_run]) for name, of_run in found.items()}
+    drawn["workers"], drawn["requests"] = draw(st.integers(1, 4)), draw(st.integers(32, 999))
+    drawn["service"] = LinearService(draw(st.floats(0.01, 10)), draw(st.floats(0, 1)))
+    kind, service = drawn["policy"], drawn["service"]
+    size = getattr(kind, "batch", None) or kind.max_batch
+    share = draw(st.sampled_from([0.01, 0.5, 0.9, 0.99, 1 - 1e-15, 1, 1.001, 3]))
+    drawn["arrival_rate"] = share * drawn["workers"] * service.rate(size)
+    if isinstance(drawn["arrivals"], list):
+        drawn["arrival_rate"] = None
+    return drawn
 
 
 @st.composite
@@ -309,9 +405,16 @@ TOGETHER: dict[str, st.SearchStrategy[dict[str, Any]]] = {
         max_batch=st.sampled_from([64, 64, 66, 8]), buffer=st.sampled_from([None, None, 0, 3, 20])
     ),
     "serving.queues.mm1": single(),
-    "serving.queues.mg1": general(),
+    "serving.queues.mg1": st.one_of(general(), inverted()),
+    "serving.queues.mmc": several(service_rate=st.none()),
+    "serving.queues.mmck": several(service_rate=st.none(), capacity=st.integers(0, 300)),
+    "serving.queues.mdc": several(service_time=st.none()),
+    "serving.queues.mgc": several(
+        service_mean=st.none(), service_second_moment=st.sampled_from([0, 0.5, 1, 9])
+    ),
     "serving.attention.Shape": shaped(),
     "serving.attention.generate": continued(),
+    "serving.simulation.simulate": queueing(),
 }
 """Arguments that go together, for functions that refuse most others."""
 
@@ -341,6 +444,14 @@ TYPICAL: dict[str, Any] = {
     "service_rate": 125,
     "service_mean": 0.008,
     "service_second_moment": 0.0001,
+    "servers": 3,
+    "capacity": 5,
+    "load": 1.5,
+    "delay_probability": 0.2,
+    "staffing_margin": 1.0,
+    "service_time": 0.008,
+    "service_cv": 0.75,
+    "transform": queues.gamma_transform(0.008, 0.75),
     "layout": kvcache.Layout((kvcache.LayerGroup(80, 8, 128),), "bf16", 1),
     "config": {"num_hidden_layers": 80, "hidden_size": 8192, "num_attention_heads": 64},
     "dtype": "bf16",
@@ -355,6 +466,27 @@ TYPICAL: dict[str, Any] = {
     "prompt": [3, 1, 4],
     "count": 2,
     "keep": "keys and values",
+    "server_aware": True,
+    "phases": 3,
+    "cv": 2,
+    "peak": 5,
+    "share": 0.1,
+    "burst": 9,
+    "values": [1, 2.5, 4],
+    "simulation": RUNS[0],
+    "q": 0.99,
+    "what": "mean",
+    "level": 0.9,
+    "arrival_rate of a run": 100,
+    "policy of a run": policies.Greedy(8),
+    "service of a run": LinearService(0.050, 0.0005),
+    "workers of a run": 2,
+    "buffer of a run": 20,
+    "arrivals of a run": simulation.Erlang(2),
+    "requests of a run": 320,
+    "seed of a run": 3,
+    "noise of a run": simulation.Gamma(0.5),
+    "progress of a run": False,
     "throughput": [30.0, 400.0, 700.0],
     "latency": [0.029, 0.030, 0.032],
     "limit": 0.031,
@@ -396,6 +528,14 @@ EXTREMES: dict[str, list[Any]] = {
     "service_rate": EXTREME,
     "service_mean": [*EXTREME, 1e-308],
     "service_second_moment": EXTREME,
+    "servers": [1, 2, 40, 1e300],
+    "capacity": [1, 2, 50, 1e300],
+    "load": [*EXTREME, 39.999999],
+    "delay_probability": [5e-324, 1e-9, 0.5, 1],
+    "staffing_margin": EXTREME,
+    "service_time": EXTREME,
+    "service_cv": EXTREME,
+    "transform": [None, queues.gamma_transform(1, 0), queues.gamma_transform(1e-300, 1)],
     "layout": [
         kvcache.Layout((kvcache.LayerGroup(1, 1, dim),), dtype, 1)
         for dim, dtype in product([1, 128, 10**300], kvcache.BYTES)
@@ -416,6 +556,27 @@ EXTREMES: dict[str, list[Any]] = {
     "prompt": [[0], [0] * 12, [1e160], rows(0, 6, 8)[5]],
     "count": [1, 2, 10**9, 1e300],
     "keep": list(attention.KEEP),
+    "server_aware": [True, False],
+    "phases": EXTREME,
+    "cv": [*EXTREME, 100],
+    "peak": [*EXTREME, 1 + 2**-52],
+    "share": [*EXTREME[:4], 1 - 2**-53],
+    "burst": EXTREME,
+    "values": [[], [0.0], *rows(1e-300, 1, 1.7976931348623157e308)],
+    "simulation": RUNS,
+    "q": [0, 5e-324, 0.5, 1 - 1e-16, 1],
+    "what": [0, 0.5, 1, *simulation.RESULTS],
+    "level": [5e-324, 0.5, 1 - 1e-16, 1],
+    "arrival_rate of a run": [*EXTREME, 1e-9, 1e9],
+    "policy of a run": [KINDS[0], KINDS[3], KINDS[5], policies.Window(10**300, 1e300)],
+    "service of a run": [LinearService(x, y) for x, y in product(EXTREME[::2], EXTREME) if x or y],
+    "workers of a run": [1, 1e300],
+    "buffer of a run": [None, 8],
+    "arrivals of a run": [None, TRAFFIC[3]],
+    "requests of a run": [64],
+    "seed of a run": [1.7976931348623157e308],
+    "noise of a run": [simulation.Gamma(100)],
+    "progress of a run": [False],
     "throughput": rows(0, 1, 1.7976931348623157e308),
     "latency": rows(0, 1, 1.7976931348623157e308),
     "limit": EXTREME,
@@ -443,14 +604,17 @@ SIGNED = {"arrivals"}
 """Numbers that may be negative."""
 ENDLESS = {"max_wait", "tail"}
 """Numbers that may be infinite."""
-OBJECTS = {"self", "service", "shape", "model"}
+OBJECTS = {"self", "service", "shape", "model", "transform"}
 """Arguments that are no numbers."""
 
 
 def wrong(name: str, kind: str) -> list[Any]:
     """Values that an argument of a name and documented type must refuse."""
     negative = [] if name in SIGNED else NEGATIVE
+    allowed = {"None": [None], "bool": [True]}
+    right = [value for word, values in allowed.items() if word in kind for value in values]
+    wrong = [value for value in WRONG if not any(value is one for one in right)]
     if "array" in kind:
-        return [*WRONG, *WRONG_ARRAYS, *([value] * 3 for value in negative)]
-    finite = [x for x in WRONG if not (name in ENDLESS and isinstance(x, float) and x > 1)]
+        return [*wrong, *WRONG_ARRAYS, *([value] * 3 for value in negative)]
+    finite = [x for x in wrong if not (name in ENDLESS and isinstance(x, float) and x > 1)]
     return [x for x in [*finite, *negative] if x is not None or "optional" not in kind]

@@ -10,10 +10,12 @@ from __future__ import annotations
 from .._formula import REGISTRY, Formula, curve, formula, stable, value
 from .attention import *
 from .batches import *
+from .exactly import *
 from .memory import *
 from .operating import *
 from .sizing import *
 from .tails import *
 from .waiting import *
+from .workers import *
 
 __all__ = ["REGISTRY", "Formula", "curve", "formula", "stable", "value", *REGISTRY]

@@ -1,0 +1,164 @@
+"""Measure the simulator against bare drawing of its random numbers, and against its peers.
+
+All run turn by turn in one process, so that a slow machine slows all sides. Each gives the mean
+and the 99th percentile of the response; what counts is customers a second of processor time. Run
+it with `python benchmarks/simulation.py`; peers are measured where they are installed
+(`pip install -r benchmarks/requirements-peers.txt`, in an environment of its own).
+"""
+
+from __future__ import annotations
+
+import os
+import random
+import statistics
+import time
+from collections.abc import Callable
+from importlib.util import find_spec
+
+import numpy as np
+
+from serving import LinearService
+from serving._kernels import compiled
+from serving.policies import Fixed, Greedy, Window
+from serving.simulation import Gamma, simulate
+
+REPETITIONS = 5
+MANY, FEW = 10_000_000, 30_000
+GPT3, ONE = LinearService(0.050, 0.0005), LinearService(0.010, 0)
+Result = tuple[float, float]
+
+
+@compiled
+def fill(rng: np.random.Generator, out: np.ndarray) -> None:
+    """Draw exponential numbers in a compiled loop, the fastest way there is."""
+    for place in range(out.size):
+        out[place] = rng.standard_exponential()
+
+
+def floor(customers: int, numbers: int = 1) -> Result:
+    """Draw so many numbers for each customer, and do nothing with them."""
+    rng, out = np.random.default_rng(0), np.empty(16384)
+    for _ in range(customers * numbers // out.size):
+        fill(rng, out)
+    return float("nan"), float("nan")
+
+
+def ours(customers: int, *arguments: object, **more: object) -> Result:
+    """Simulate with this package."""
+    run = simulate(*arguments, **more, requests=customers)
+    return run.mean, run.quantile(0.99)
+
+
+def simpy_queue(customers: int, batch: int) -> Result:
+    """M/M/1, or fixed batches of GPT-3, in SimPy."""
+    import simpy
+
+    draw, responses = random.Random(0), []
+    environment = simpy.Environment()
+    server = simpy.Resource(environment)
+
+    def serve(arrived: list[float]):  # noqa: ANN202
+        with server.request() as turn:
+            yield turn
+            yield environment.timeout(GPT3.time(batch) if batch > 1 else draw.expovariate(100))
+        responses.extend(environment.now - arrival for arrival in arrived)
+
+    def source():  # noqa: ANN202
+        waiting = []
+        for _ in range(customers):
+            yield environment.timeout(draw.expovariate(100 if batch > 1 else 80))
+            waiting.append(environment.now)
+            if len(waiting) == batch:
+                environment.process(serve(waiting))
+                waiting = []
+
+    environment.process(source())
+    environment.run()
+    return float(np.mean(responses)), float(np.quantile(responses, 0.99))
+
+
+def ciw_queue(customers: int) -> Result:
+    """M/M/1 in Ciw."""
+    import ciw
+
+    ciw.seed(0)
+    network = ciw.create_network(
+        arrival_distributions=[ciw.dists.Exponential(rate=80)],
+        service_distributions=[ciw.dists.Exponential(rate=100)],
+        number_of_servers=[1],
+    )
+    run = ciw.Simulation(network)
+    run.simulate_until_max_customers(customers)
+    responses = [record.exit_date - record.arrival_date for record in run.get_all_records()]
+    return float(np.mean(responses)), float(np.quantile(responses, 0.99))
+
+
+def queueing_tool_queue(customers: int) -> Result:
+    """M/M/1 in queueing-tool."""
+    import queueing_tool
+
+    draw = random.Random(0)
+    queue = queueing_tool.QueueServer(
+        arrival_f=lambda t: t + draw.expovariate(80),
+        service_f=lambda t: t + draw.expovariate(100),
+        collect_data=True,
+    )
+    queue.set_active()
+    queue.simulate(n=2 * customers)
+    data = queue.fetch_data()
+    responses = (data[:, 2] - data[:, 0])[data[:, 2] > 0]
+    return float(np.mean(responses)), float(np.quantile(responses, 0.99))
+
+
+SIMULATED: dict[str, tuple[Callable[..., Result], tuple[object, ...], dict[str, object], str]] = {
+    "fixed batches": (ours, (100, Fixed(8), GPT3), {}, "1 number"),
+    "M/M/1": (ours, (80, Fixed(1), ONE), {"noise": Gamma(1)}, "2 numbers"),
+    "greedy": (ours, (100, Greedy(8), GPT3), {}, "1 number"),
+    "greedy, M/M/1": (ours, (80, Greedy(1), ONE), {"noise": Gamma(1)}, "2 numbers"),
+    "window, aware": (ours, (100, Window(16, 0.02), GPT3), {}, "1 number"),
+    "window, blind": (ours, (100, Window(16, 0.05, False), GPT3), {}, "1 number"),
+    "greedy, 4 servers": (ours, (400, Greedy(8), GPT3), {"workers": 4}, "1 number"),
+    "greedy, buffer": (ours, (200, Greedy(8), GPT3), {"buffer": 8}, "1 number"),
+}
+PEERS: dict[str, tuple[str, Callable[..., Result], tuple[object, ...], str]] = {
+    "SimPy, M/M/1": ("simpy", simpy_queue, (1,), "M/M/1"),
+    "SimPy, batches": ("simpy", simpy_queue, (8,), "fixed batches"),
+    "Ciw, M/M/1": ("ciw", ciw_queue, (), "M/M/1"),
+    "queueing-tool, M/M/1": ("queueing_tool", queueing_tool_queue, (), "M/M/1"),
+}
+
+
+def main() -> None:
+    """Print customers a second, the ratio to the floor or to the peer, mean and P99."""
+    runs = {f"{n} number{'s' * (n > 1)}": (floor, MANY, (n,), {}) for n in (1, 2)}
+    runs |= {name: (f, MANY, given, more) for name, (f, given, more, _) in SIMULATED.items()}
+    runs |= {
+        name: (f, FEW, given, {})
+        for name, (module, f, given, _) in PEERS.items()
+        if find_spec(module)
+    }
+    times: dict[str, list[float]] = {name: [] for name in runs}
+    results: dict[str, Result] = {}
+    for function, _, given, more in runs.values():
+        function(3200, *given, **more)  # compiles
+    for _ in range(REPETITIONS):
+        for name, (function, customers, given, more) in runs.items():
+            start = time.process_time()
+            results[name] = function(customers, *given, **more)
+            times[name].append((time.process_time() - start) / customers)
+    median = {name: statistics.median(values) for name, values in times.items()}
+    print(f"{os.cpu_count()} processors, medians of {REPETITIONS}; customers in a CPU second")
+    for name, seconds in median.items():
+        mean, last = results[name]
+        if name in SIMULATED:
+            ratio = f"{seconds / median[SIMULATED[name][3]]:6.2f} floors"
+        elif name in PEERS:
+            ratio = f"{seconds / median[PEERS[name][3]]:6.0f} times slower than ours"
+        else:
+            ratio = "       floor"
+        told = "" if name.endswith(("number", "numbers")) else f"  mean {mean:.5f} P99 {last:.5f}"
+        print(f"{name:21} {1 / seconds:13,.0f} {ratio}{told}")
+
+
+if __name__ == "__main__":
+    main()
