@@ -522,7 +522,6 @@ LOCAL: dict[str, str] = {
     r"m_1": "mean number of arrivals while a batch of 1 is served",
     r"m_2": "mean number of arrivals while a batch of 2 is served",
     r"\ell": "requests that wait on when a batch starts",
-    r"D": "time of a batch",
     r"O": "order of growth: at most a constant times what stands in the brackets",
 }
 """Letters that only derivations use, by the LaTeX that stands in the text."""
