@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import inspect
+import math
 from collections.abc import Callable, Iterator
 from decimal import Decimal
 from fractions import Fraction
@@ -13,7 +14,7 @@ import numpy as np
 from hypothesis import strategies as st
 
 from docstrings import Documented, documented, is_numeric, parameters
-from serving import LinearService, attention, kvcache, policies, simulation
+from serving import LinearService, attention, kvcache, policies, queues, simulation
 
 BELOW = {"formulas", "notation", "errors", "units"}
 """Modules that the numeric ones stand on; `formulas` has tests of its own here."""
@@ -154,6 +155,14 @@ STRATEGIES: dict[str, st.SearchStrategy[Any]] = {
     "service_rate": positive,
     "service_mean": numbers,
     "service_second_moment": numbers,
+    "servers": st.one_of(st.integers(1, 64), st.integers(1, 3000), numbers),
+    "capacity": st.one_of(st.integers(1, 100), numbers),
+    "load": st.one_of(st.integers(0, 60), st.floats(0, 60), decimals, numbers),
+    "delay_probability": st.one_of(st.floats(0, 1), numbers),
+    "staffing_margin": st.one_of(st.floats(0, 9), numbers),
+    "service_time": positive,
+    "service_cv": st.one_of(st.floats(0, 5), numbers),
+    "transform": st.sampled_from([None, queues.gamma_transform(1, 1), math.sqrt]),
     "layout": layouts,
     "config": configs,
     "dtype": st.sampled_from([*kvcache.BYTES, "float16"]),
@@ -194,9 +203,7 @@ STRATEGIES: dict[str, st.SearchStrategy[Any]] = {
     "limit": numbers,
     "slo": positive,
     "tail": st.one_of(st.just(float("inf")), numbers),
-    "rule": st.sampled_from(["simulated", "gaussian", "exponential"]),
-    "mean": st.sampled_from(["simulated", "surrogate"]),
-    "std": st.one_of(st.just("simulated"), numbers),
+    "std": st.one_of(st.none(), numbers),
     "percentiles": st.one_of(st.just(()), st.dictionaries(st.integers(1, 99), positive)),
     "quantile": st.one_of(st.sampled_from([0.5, 0.9, 0.99, 0.999]), st.floats(0, 1), numbers),
     "requests": st.sampled_from([1, 2000, 20_000]),
@@ -264,6 +271,36 @@ def general(draw: st.DrawFn) -> dict[str, Any]:
         "service_mean": mean,
         "service_second_moment": second,
     }
+
+
+@st.composite
+def inverted(draw: st.DrawFn) -> dict[str, Any]:
+    """Draw a gamma law of service times, as its two moments and its transform."""
+    mean, variation = draw(decimals), draw(st.sampled_from([0, 0.1, 0.75, 1, 3]))
+    return {
+        "arrival_rate": draw(st.sampled_from([0.1, 0.5, 0.9, 0.99, 1.5])) / mean,
+        "service_mean": mean,
+        "service_second_moment": mean**2 * (1 + variation**2),
+        "transform": queues.gamma_transform(mean, variation),
+    }
+
+
+@st.composite
+def several(draw: st.DrawFn, **others: st.SearchStrategy[Any]) -> dict[str, Any]:
+    """Draw servers with arrivals around what they can do together."""
+    count = draw(st.one_of(st.integers(1, 64), st.integers(1, 3000)))
+    rate = draw(st.one_of(decimals, st.just(1)))
+    shares = [0, 1e-9, 0.1, 0.5, 0.9, 0.999, 1, 1 + 1e-15, 2, 50]
+    drawn = {name: draw(strategy) for name, strategy in others.items()}
+    drawn |= {"arrival_rate": draw(st.sampled_from(shares)) * count * rate, "servers": count}
+    if "capacity" in drawn:
+        drawn["capacity"] += count
+    for name, value in [("service_rate", rate), ("service_time", 1 / rate)]:
+        drawn |= {name: value} if name in drawn else {}
+    if "service_mean" in drawn:
+        moment = (1 + drawn["service_second_moment"]) / rate**2
+        drawn |= {"service_mean": 1 / rate, "service_second_moment": moment}
+    return drawn
 
 
 @st.composite
@@ -335,22 +372,12 @@ TOGETHER: dict[str, st.SearchStrategy[dict[str, Any]]] = {
         batch=st.one_of(st.integers(64, 99), st.just(64), st.just([64, 128.5, 1000]))
     ),
     "serving.queues.departures": served(),
-    "serving.fixed.simulate": near_capacity(
-        batches=st.one_of(st.just([64, 99]), st.just([64])),
-        quantile=st.sampled_from([0.5, 0.99]),
-        requests=st.sampled_from([13_000, 20_000]),
-        seed=st.integers(0, 9),
-    ),
     "serving.decision.decide": near_capacity(
         slo=positive,
-        max_batch=st.integers(64, 99),
-        rule=st.sampled_from(["simulated", "gaussian", "exponential"]),
-        mean=st.sampled_from(["simulated", "surrogate"]),
-        std=st.just("simulated"),
-        percentiles=st.just(()),
+        max_batch=st.integers(64, 80),
         quantile=st.sampled_from([0.5, 0.99]),
-        requests=st.just(20_000),
-        seed=st.just(0),
+        percentiles=st.sampled_from([(), {66: 0.1, 70: 0.05}]),
+        std=st.sampled_from([None, 0.01]),
     ),
     "serving.advice.advice": near_capacity(
         batch=st.integers(60, 99), slo=positive, tail=st.one_of(st.just(float("inf")), positive)
@@ -366,7 +393,13 @@ TOGETHER: dict[str, st.SearchStrategy[dict[str, Any]]] = {
         max_batch=st.sampled_from([64, 64, 66, 8]), buffer=st.sampled_from([None, None, 0, 3, 20])
     ),
     "serving.queues.mm1": single(),
-    "serving.queues.mg1": general(),
+    "serving.queues.mg1": st.one_of(general(), inverted()),
+    "serving.queues.mmc": several(service_rate=st.none()),
+    "serving.queues.mmck": several(service_rate=st.none(), capacity=st.integers(0, 300)),
+    "serving.queues.mdc": several(service_time=st.none()),
+    "serving.queues.mgc": several(
+        service_mean=st.none(), service_second_moment=st.sampled_from([0, 0.5, 1, 9])
+    ),
     "serving.attention.Shape": shaped(),
     "serving.attention.generate": continued(),
     "serving.simulation.simulate": queueing(),
@@ -399,6 +432,14 @@ TYPICAL: dict[str, Any] = {
     "service_rate": 125,
     "service_mean": 0.008,
     "service_second_moment": 0.0001,
+    "servers": 3,
+    "capacity": 5,
+    "load": 1.5,
+    "delay_probability": 0.2,
+    "staffing_margin": 1.0,
+    "service_time": 0.008,
+    "service_cv": 0.75,
+    "transform": queues.gamma_transform(0.008, 0.75),
     "layout": kvcache.Layout((kvcache.LayerGroup(80, 8, 128),), "bf16", 1),
     "config": {"num_hidden_layers": 80, "hidden_size": 8192, "num_attention_heads": 64},
     "dtype": "bf16",
@@ -439,9 +480,7 @@ TYPICAL: dict[str, Any] = {
     "limit": 0.031,
     "slo": 0.200,
     "tail": 0.268,
-    "rule": "simulated",
-    "mean": "simulated",
-    "std": "simulated",
+    "std": None,
     "percentiles": (),
     "quantile": 0.99,
     "requests": 20_000,
@@ -475,6 +514,14 @@ EXTREMES: dict[str, list[Any]] = {
     "service_rate": EXTREME,
     "service_mean": [*EXTREME, 1e-308],
     "service_second_moment": EXTREME,
+    "servers": [1, 2, 40, 1e300],
+    "capacity": [1, 2, 50, 1e300],
+    "load": [*EXTREME, 39.999999],
+    "delay_probability": [5e-324, 1e-9, 0.5, 1],
+    "staffing_margin": EXTREME,
+    "service_time": EXTREME,
+    "service_cv": EXTREME,
+    "transform": [None, queues.gamma_transform(1, 0), queues.gamma_transform(1e-300, 1)],
     "layout": [
         kvcache.Layout((kvcache.LayerGroup(1, 1, dim),), dtype, 1)
         for dim, dtype in product([1, 128, 10**300], kvcache.BYTES)
@@ -521,9 +568,7 @@ EXTREMES: dict[str, list[Any]] = {
     "limit": EXTREME,
     "slo": [1],
     "tail": [0, 1, float("inf")],
-    "rule": ["simulated"],
-    "mean": ["surrogate"],
-    "std": ["simulated"],
+    "std": [None],
     "percentiles": [()],
     "quantile": [1 - 1e-16],
     "requests": [2000],
@@ -543,7 +588,7 @@ SIGNED = {"arrivals"}
 """Numbers that may be negative."""
 ENDLESS = {"max_wait", "tail"}
 """Numbers that may be infinite."""
-OBJECTS = {"self", "service", "shape", "model"}
+OBJECTS = {"self", "service", "shape", "model", "transform"}
 """Arguments that are no numbers."""
 
 

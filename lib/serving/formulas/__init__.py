@@ -16,5 +16,6 @@ from .memory import *
 from .operating import *
 from .sizing import *
 from .waiting import *
+from .workers import *
 
 __all__ = ["REGISTRY", "Formula", "curve", "formula", "stable", "value", *REGISTRY]
