@@ -45,6 +45,16 @@ def exp(x: Any) -> Any:
     return library.exp(x)
 
 
+def expm1(x: Any) -> Any:
+    """``exp(x) - 1``, with all its digits near 0."""
+    library = _library(x)
+    if library is sympy:
+        return sympy.exp(x) - 1
+    if library is math and x < -1000:  # as in `exp`
+        return -1.0
+    return library.expm1(x)
+
+
 def sqrt(x: Any) -> Any:
     """Square root."""
     library = _library(x)

@@ -12,12 +12,13 @@ from fractions import Fraction
 from functools import cached_property
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
-from scipy import optimize, special
+from numpy.typing import NDArray
+from scipy import special
 
 from . import errors, formulas
 from ._buffer import Bounded
 from ._greedy import Unbounded
+from ._laws import Law
 from ._walk import CLOSEST, LEAST, Walk, enough, poisson
 from .errors import UnstableError
 from .service import LinearService
@@ -31,100 +32,8 @@ LARGEST_CAP, LARGEST_BUFFER, LARGEST_TOTAL = 512, 2048, 2**16
 """What is computed in seconds: cap of a batch, places to wait, batch times workers."""
 
 
-class _Law:
-    """A distribution known by the probability of being exceeded."""
-
-    def _exceeds(self, time: float) -> float:
-        raise NotImplementedError
-
-    _least: float
-    mean: float
-
-    def sf(self, time: ArrayLike) -> float | Array:
-        """Probability that a response takes longer.
-
-        Parameters
-        ----------
-        time : float or array_like
-            Response time [s].
-
-        Returns
-        -------
-        float or ndarray
-            Probability, in the shape of ``time`` [1].
-
-        Raises
-        ------
-        TypeError
-            If an entry is not a real number.
-        ValueError
-            If an entry is not finite.
-        """
-        times = errors.array("time", time)
-        values = np.array([self._exceeds(float(one)) for one in times.flat]).reshape(times.shape)
-        return values if times.ndim else float(values)
-
-    def cdf(self, time: ArrayLike) -> float | Array:
-        """Probability that a response takes so long at most.
-
-        Parameters
-        ----------
-        time : float or array_like
-            Response time [s].
-
-        Returns
-        -------
-        float or ndarray
-            Probability, in the shape of ``time`` [1].
-
-        Raises
-        ------
-        TypeError
-            If an entry is not a real number.
-        ValueError
-            If an entry is not finite.
-        """
-        return 1 - self.sf(time)
-
-    def quantile(self, q: float) -> float:
-        """Find the response time that a share of all requests does not exceed.
-
-        Parameters
-        ----------
-        q : float
-            The share, at least 0 and below 1: 0.99 for P99 [1].
-
-        Returns
-        -------
-        float
-            Response time [s].
-
-        Raises
-        ------
-        TypeError
-            If ``q`` is not a real number.
-        ValueError
-            If ``q`` is out of range.
-        """
-        share = errors.number("q", q, at_least=0)
-        if share >= 1:
-            raise ValueError(f"q must be less than 1, got {q!r}")
-        low, high = self._least, 2 * self.mean
-        if self._exceeds(low) <= 1 - share:
-            return low
-        while self._exceeds(high) > 1 - share:
-            low, high = high, 2 * high
-        scale = high  # the search sees numbers of order one
-
-        def missing(part: float) -> float:
-            return self._exceeds(part * scale) - (1 - share)
-
-        found = optimize.brentq(missing, low / scale, 1.0, xtol=1e-13, rtol=1e-13)
-        return float(found) * scale
-
-
 @dataclass(frozen=True)
-class FixedBatchQueue(_Law):
+class FixedBatchQueue(Law):
     """Response times when requests are served in batches of exactly one size.
 
     Parameters
@@ -251,7 +160,7 @@ class FixedBatchQueue(_Law):
 
 
 @dataclass(frozen=True)
-class GreedyQueue(_Law):
+class GreedyQueue(Law):
     """Response times when an idle server takes what waits, up to a cap.
 
     Parameters

@@ -10,7 +10,7 @@ from typing import Any
 import mpmath
 import numpy as np
 
-from serving import LinearService, UnstableError, attention, errors, policies
+from serving import LinearService, UnstableError, attention, errors, policies, queues
 
 RELATIVE = Fraction(1, 10**9)
 """Far above what float64 loses in a few operations, far below what a reader sees."""
@@ -179,9 +179,11 @@ def window(result: Any, arrival_rate: Any, max_batch: Any, max_wait: Any) -> Non
     np.testing.assert_allclose(result.sizes, [*map(float, law), float(full)], 1e-9, 1e-50)
 
 
-def long_run(result: Any, arriving: Fraction, mean: Fraction, wait: Fraction) -> None:
+def long_run(
+    result: Any, arriving: Fraction, mean: Fraction, wait: Fraction, servers: int = 1
+) -> None:
     """Check the means of a queue: Little's law, and who is in service by the load."""
-    assert_near(result.utilization, arriving * mean)
+    assert_near(result.utilization, arriving * mean / servers)
     assert_near(result.mean_wait, wait)
     assert_near(result.mean_response, wait + mean)
     assert_near(result.mean_waiting, arriving * wait)
@@ -196,11 +198,160 @@ def mm1(result: Any, arrival_rate: Any, service_rate: Any) -> None:
     long_run(result, arriving, 1 / served, found / served)
 
 
-def mg1(result: Any, arrival_rate: Any, service_mean: Any, service_second_moment: Any) -> None:
+def mg1(
+    result: Any,
+    arrival_rate: Any,
+    service_mean: Any,
+    service_second_moment: Any,
+    transform: Any = None,
+) -> None:
     """Check the balance that the wait obeys: the work found in service and in the queue."""
     arriving, mean, second = map(exact, (arrival_rate, service_mean, service_second_moment))
     assert arriving * mean < 1 and second >= mean**2 * (1 - RELATIVE)
     long_run(result, arriving, mean, arriving * second / 2 / (1 - arriving * mean))
+    if transform is not None and Fraction(1, 50) < arriving * mean <= Fraction(99, 100):
+        busy, late = float(arriving * mean), result.wait.quantile(0.999)
+        assert result.wait.sf(0) == busy and result.wait.sf(-1) == 1
+        assert abs(result.wait.sf(late) - 0.001) <= 1e-7 or late == 0
+        # Markov's inequality, and that a wait is rarely longer the longer it is
+        assert result.wait.sf(10 * result.mean_wait) <= 0.1
+        shares = result.wait.sf(np.linspace(0, 3, 13) * result.mean_wait)
+        assert np.all(np.diff(shares) <= 1e-8)
+
+
+def erlang(load: Fraction, servers: int) -> Any:
+    """Loss of Erlang by his recursion, with 50 digits."""
+    with mpmath.workdps(50):
+        inverse, offered = mpmath.mpf(1), mpmath.mpf(load.numerator) / load.denominator
+        for count in range(1, servers + 1):
+            inverse = 1 + count * inverse / offered
+        return 1 / inverse
+
+
+def delayed(load: Fraction, servers: int) -> Any:
+    """Probability of waiting in M/M/c, from the loss."""
+    with mpmath.workdps(50):
+        share = mpmath.mpf(load.numerator) / load.denominator / servers
+        lost = erlang(load, servers) if load else mpmath.mpf(0)
+        return lost / (1 - share * (1 - lost))
+
+
+def close(value: float, expected: Any) -> None:
+    """Check a float against a number of 50 digits."""
+    assert abs(value - expected) <= RELATIVE_FLOAT * abs(expected) + 1e-300
+
+
+def erlang_b(result: float, load: Any, servers: Any) -> None:
+    """Check the loss against the recursion, and never less than what is too much."""
+    count, offered = int(exact(servers)), exact(load)
+    assert 0 <= result <= 1 and result >= float(1 - count / max(offered, count)) * (1 - 1e-9)
+    if offered and count <= 3000:
+        close(result, erlang(offered, count))
+
+
+def erlang_c(result: float, load: Any, servers: Any) -> None:
+    """Check the probability of waiting against the recursion."""
+    count = int(exact(servers))
+    assert exact(load) < count and 0 <= result <= 1
+    if count <= 3000:
+        close(result, delayed(exact(load), count))
+
+
+def halfin_whitt(result: float, staffing_margin: Any) -> None:
+    """Check the limit with 50 digits."""
+    margin = exact(staffing_margin)
+    assert 0 <= result < 1 or margin < RELATIVE
+    with mpmath.workdps(50):
+        beta = min(mpmath.mpf(margin.numerator) / margin.denominator, 100)
+        close(result, 1 / (1 + beta * mpmath.ncdf(beta) / mpmath.npdf(beta)))
+
+
+def least_servers(result: int, load: Any, delay_probability: Any) -> None:
+    """Check that so many are enough, and one fewer is not."""
+    offered, target = exact(load), float(exact(delay_probability))
+    assert isinstance(result, int) and result > offered
+    if result <= 3000:
+        assert delayed(offered, result) <= target * (1 + 1e-12)
+        assert offered >= result - 1 or delayed(offered, result - 1) > target * (1 - 1e-12)
+
+
+def mmc(result: Any, arrival_rate: Any, service_rate: Any, servers: Any) -> None:
+    """Check the wait against Erlang, and that its law has its mean."""
+    arriving, served, count = exact(arrival_rate), exact(service_rate), int(exact(servers))
+    spare = count * served - arriving
+    assert spare > 0
+    if count <= 3000:
+        close(result.delay_probability, delayed(arriving / served, count))
+    wait = exact(result.delay_probability) / spare
+    long_run(result, arriving, 1 / served, wait, count)
+    late = result.wait.quantile(0.99)
+    assert late == 0 or math.isclose(result.wait.sf(late), 0.01, rel_tol=1e-6)
+
+
+def mdc(result: Any, arrival_rate: Any, service_time: Any, servers: Any) -> None:
+    """Check that constant service waits at least half as long as exponential, and at most so."""
+    arriving, time, count = exact(arrival_rate), exact(service_time), int(exact(servers))
+    assert arriving * time < count
+    long_run(result, arriving, time, exact(result.mean_wait), count)
+    other = queues.mmc(arrival_rate, 1 / time, servers)
+    if other.mean_wait > 1e-290:
+        assert 0.5 - 1e-9 <= result.mean_wait / other.mean_wait <= 1 + 1e-9
+    assert 0 <= result.delay_probability <= 1
+    if count <= 64:
+        late = result.wait.quantile(0.99)
+        assert late == 0 or math.isclose(result.wait.sf(late), 0.01, rel_tol=1e-6)
+
+
+def mmck(result: Any, arrival_rate: Any, service_rate: Any, servers: Any, capacity: Any) -> None:
+    """Check the flow of requests in and out, and the states with 50 digits."""
+    arriving, served = exact(arrival_rate), exact(service_rate)
+    count, places = int(exact(servers)), int(exact(capacity))
+    assert 0 <= result.loss <= 1 and 0 <= result.utilization <= 1 + 1e-12
+    offered = arriving / served / count
+    assert_near(result.utilization, offered * (1 - exact(result.loss)), offered)
+    assert result.mean_number <= places * (1 + 1e-9)
+    assert 0 <= result.wait.sf(0) <= result.delay_probability * (1 + 1e-9)
+    if places > 400 or not arriving:
+        return
+    with mpmath.workdps(50):
+        offered = mpmath.mpf(arriving.numerator) / arriving.denominator
+        offered *= mpmath.mpf(served.denominator) / served.numerator
+        weights = [mpmath.mpf(1)]
+        for n in range(1, places + 1):
+            weights.append(weights[-1] * offered / min(n, count))
+        close(result.loss, weights[-1] / mpmath.fsum(weights))
+        inside = mpmath.fsum(n * w for n, w in enumerate(weights)) / mpmath.fsum(weights)
+        close(result.mean_number, inside)
+
+
+def mgc(
+    result: Any, arrival_rate: Any, service_mean: Any, service_second_moment: Any, servers: Any
+) -> None:
+    """Check what the rules promise: exact for one server, and an order between them."""
+    arriving, mean = exact(arrival_rate), exact(service_mean)
+    second, count = exact(service_second_moment), int(exact(servers))
+    assert arriving * mean < count
+    waits = [wait for wait in vars(result).values() if wait is not None]
+    assert all(math.isfinite(wait) and wait >= 0 for wait in waits) and len(waits) >= 2
+    exponential = exact(queues.mmc(arrival_rate, 1 / mean, servers).mean_wait)
+    assert_near(result.allen_cunneen, second / mean**2 / 2 * exponential)
+    if count == 1:
+        for wait in waits:
+            assert_near(wait, arriving * second / 2 / (1 - arriving * mean))
+    elif second <= mean**2 * (1 + RELATIVE):
+        assert result.allen_cunneen <= result.kimura * (1 + 1e-9)
+        assert result.kimura <= float(exponential) * (1 + 1e-9)
+
+
+def gamma_transform(result: Any, service_mean: Any, service_cv: Any) -> None:
+    """Check the transform at the rate of service, with 50 digits."""
+    mean, variation = exact(service_mean), exact(service_cv)
+    if not Fraction(1, 10**300) < mean < 10**300:
+        return
+    with mpmath.workdps(50):
+        square = mpmath.mpf(variation.numerator) ** 2 / variation.denominator**2
+        expected = (1 + square) ** (-1 / square) if square > 1e-20 else mpmath.exp(-1)
+        assert abs(result(float(1 / mean)) - expected) <= 1e-9
 
 
 def layout(result: Any, config: Any, dtype: str, tensor_parallel: Any) -> None:
@@ -467,6 +618,15 @@ INVARIANTS: dict[str, Callable[..., None]] = {
     "serving.exact.GreedyQueue": greedy,
     "serving.queues.mm1": mm1,
     "serving.queues.mg1": mg1,
+    "serving.queues.erlang_b": erlang_b,
+    "serving.queues.erlang_c": erlang_c,
+    "serving.queues.halfin_whitt": halfin_whitt,
+    "serving.queues.least_servers": least_servers,
+    "serving.queues.mmc": mmc,
+    "serving.queues.mdc": mdc,
+    "serving.queues.mmck": mmck,
+    "serving.queues.mgc": mgc,
+    "serving.queues.gamma_transform": gamma_transform,
     "serving.kvcache.layout": layout,
     "serving.kvcache.Layout.sequence_bytes": sequence_bytes,
     "serving.kvcache.Layout.max_sequences": max_sequences,
@@ -496,12 +656,17 @@ INVARIANTS: dict[str, Callable[..., None]] = {
 
 def unstable(error: UnstableError, arguments: dict[str, Any]) -> None:
     """Check that what was called unstable is: no batch reaches the target, or not this one."""
+    servers = exact(arguments.get("servers", 1))
+    if "load" in arguments:
+        assert exact(arguments["load"]) >= servers
+        return
     if "service_rate" in arguments:
-        assert exact(arguments["arrival_rate"]) >= exact(arguments["service_rate"])
+        assert exact(arguments["arrival_rate"]) >= exact(arguments["service_rate"]) * servers
         return
-    if "service_mean" in arguments:
-        assert exact(arguments["arrival_rate"]) * exact(arguments["service_mean"]) >= 1
-        return
+    for name in ("service_mean", "service_time"):
+        if name in arguments:
+            assert exact(arguments["arrival_rate"]) * exact(arguments[name]) >= servers
+            return
     service = arguments.get("service", arguments.get("self"))
     if "policy" in arguments:
         policy, workers = arguments["policy"], exact(arguments["workers"])

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import inspect
+import math
 from collections.abc import Callable, Iterator
 from decimal import Decimal
 from fractions import Fraction
@@ -13,7 +14,7 @@ import numpy as np
 from hypothesis import strategies as st
 
 from docstrings import Documented, documented, is_numeric, parameters
-from serving import LinearService, attention, kvcache, policies, simulation
+from serving import LinearService, attention, kvcache, policies, queues, simulation
 
 BELOW = {"formulas", "notation", "errors", "units"}
 """Modules that the numeric ones stand on; `formulas` has tests of its own here."""
@@ -154,6 +155,14 @@ STRATEGIES: dict[str, st.SearchStrategy[Any]] = {
     "service_rate": positive,
     "service_mean": numbers,
     "service_second_moment": numbers,
+    "servers": st.one_of(st.integers(1, 64), st.integers(1, 3000), numbers),
+    "capacity": st.one_of(st.integers(1, 100), numbers),
+    "load": st.one_of(st.integers(0, 60), st.floats(0, 60), decimals, numbers),
+    "delay_probability": st.one_of(st.floats(0, 1), numbers),
+    "staffing_margin": st.one_of(st.floats(0, 9), numbers),
+    "service_time": positive,
+    "service_cv": st.one_of(st.floats(0, 5), numbers),
+    "transform": st.sampled_from([None, queues.gamma_transform(1, 1), math.sqrt]),
     "layout": layouts,
     "config": configs,
     "dtype": st.sampled_from([*kvcache.BYTES, "float16"]),
@@ -265,6 +274,36 @@ def general(draw: st.DrawFn) -> dict[str, Any]:
 
 
 @st.composite
+def inverted(draw: st.DrawFn) -> dict[str, Any]:
+    """Draw a gamma law of service times, as its two moments and its transform."""
+    mean, variation = draw(decimals), draw(st.sampled_from([0, 0.1, 0.75, 1, 3]))
+    return {
+        "arrival_rate": draw(st.sampled_from([0.1, 0.5, 0.9, 0.99, 1.5])) / mean,
+        "service_mean": mean,
+        "service_second_moment": mean**2 * (1 + variation**2),
+        "transform": queues.gamma_transform(mean, variation),
+    }
+
+
+@st.composite
+def several(draw: st.DrawFn, **others: st.SearchStrategy[Any]) -> dict[str, Any]:
+    """Draw servers with arrivals around what they can do together."""
+    count = draw(st.one_of(st.integers(1, 64), st.integers(1, 3000)))
+    rate = draw(st.one_of(decimals, st.just(1)))
+    shares = [0, 1e-9, 0.1, 0.5, 0.9, 0.999, 1, 1 + 1e-15, 2, 50]
+    drawn = {name: draw(strategy) for name, strategy in others.items()}
+    drawn |= {"arrival_rate": draw(st.sampled_from(shares)) * count * rate, "servers": count}
+    if "capacity" in drawn:
+        drawn["capacity"] += count
+    for name, value in [("service_rate", rate), ("service_time", 1 / rate)]:
+        drawn |= {name: value} if name in drawn else {}
+    if "service_mean" in drawn:
+        moment = (1 + drawn["service_second_moment"]) / rate**2
+        drawn |= {"service_mean": 1 / rate, "service_second_moment": moment}
+    return drawn
+
+
+@st.composite
 def shaped(draw: st.DrawFn) -> dict[str, Any]:
     """Draw sizes of a decoder whose heads can share keys."""
     sizes = {name: draw(st.integers(1, 9)) for name in SIZES}
@@ -354,7 +393,13 @@ TOGETHER: dict[str, st.SearchStrategy[dict[str, Any]]] = {
         max_batch=st.sampled_from([64, 64, 66, 8]), buffer=st.sampled_from([None, None, 0, 3, 20])
     ),
     "serving.queues.mm1": single(),
-    "serving.queues.mg1": general(),
+    "serving.queues.mg1": st.one_of(general(), inverted()),
+    "serving.queues.mmc": several(service_rate=st.none()),
+    "serving.queues.mmck": several(service_rate=st.none(), capacity=st.integers(0, 300)),
+    "serving.queues.mdc": several(service_time=st.none()),
+    "serving.queues.mgc": several(
+        service_mean=st.none(), service_second_moment=st.sampled_from([0, 0.5, 1, 9])
+    ),
     "serving.attention.Shape": shaped(),
     "serving.attention.generate": continued(),
     "serving.simulation.simulate": queueing(),
@@ -387,6 +432,14 @@ TYPICAL: dict[str, Any] = {
     "service_rate": 125,
     "service_mean": 0.008,
     "service_second_moment": 0.0001,
+    "servers": 3,
+    "capacity": 5,
+    "load": 1.5,
+    "delay_probability": 0.2,
+    "staffing_margin": 1.0,
+    "service_time": 0.008,
+    "service_cv": 0.75,
+    "transform": queues.gamma_transform(0.008, 0.75),
     "layout": kvcache.Layout((kvcache.LayerGroup(80, 8, 128),), "bf16", 1),
     "config": {"num_hidden_layers": 80, "hidden_size": 8192, "num_attention_heads": 64},
     "dtype": "bf16",
@@ -461,6 +514,14 @@ EXTREMES: dict[str, list[Any]] = {
     "service_rate": EXTREME,
     "service_mean": [*EXTREME, 1e-308],
     "service_second_moment": EXTREME,
+    "servers": [1, 2, 40, 1e300],
+    "capacity": [1, 2, 50, 1e300],
+    "load": [*EXTREME, 39.999999],
+    "delay_probability": [5e-324, 1e-9, 0.5, 1],
+    "staffing_margin": EXTREME,
+    "service_time": EXTREME,
+    "service_cv": EXTREME,
+    "transform": [None, queues.gamma_transform(1, 0), queues.gamma_transform(1e-300, 1)],
     "layout": [
         kvcache.Layout((kvcache.LayerGroup(1, 1, dim),), dtype, 1)
         for dim, dtype in product([1, 128, 10**300], kvcache.BYTES)
@@ -527,7 +588,7 @@ SIGNED = {"arrivals"}
 """Numbers that may be negative."""
 ENDLESS = {"max_wait", "tail"}
 """Numbers that may be infinite."""
-OBJECTS = {"self", "service", "shape", "model"}
+OBJECTS = {"self", "service", "shape", "model", "transform"}
 """Arguments that are no numbers."""
 
 
