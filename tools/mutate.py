@@ -42,6 +42,7 @@ TESTS = [
     "test_kvcache.py",
     "test_attention.py",
     "test_operating.py",
+    "test_tails.py",
     "test_workers.py",
     "test_greedy.py",
 ]

@@ -16,6 +16,7 @@ INSIDE = {
     **{"servers": 4, "capacity": 9, "offered_load": 3, "staffing_margin": 1},
     **{"delay_probability": 0.3},
     **{"quantile": 0.99, "gain": 0.1, "first_batch": 8, "last_batch": 32},
+    **{"tail_root": 0.5, "tolerance": 0.1, "confidence": 0.95, "confidence_quantile": 1.96},
     **{"gap_std": 1, "service_std": 1, "gap_cv": 1, "wait_std": 1, "waiting_share": 0.5},
     **{"empty_probability": 0.1, "greedy_size": 2, "greedy_square": 5},
 }
@@ -96,6 +97,20 @@ OUTSIDE = {
     "wait_by_variability": [{"load": -1}, {"service_mean": -1}, {"service_cv": -1}],
     "gaussian_tail": [{"mean_response": -1}, {"normal_quantile": -1}, {"response_std": -1}],
     "exponential_tail": [{"mean_response": -1}, {"quantile": -0.1}, {"quantile": 1}],
+    "gathering_third_moment": [{"arrival_rate": 0}, {"batch": 0.5}],
+    "tail_load": [{"tail_root": 0}],
+    "tail_decay": [
+        *({"tail_root": 0}, {"batch": 0.5}, {"t_fixed": -0.001, "t_req": 1}),
+        *({"t_req": -0.001}, {"t_fixed": 0, "t_req": 0}),
+    ],
+    "capacity_tail": [
+        *({"tail_root": 0}, {"batch": 0.5}, {"t_fixed": -0.001}, {"t_req": -0.001}),
+        *({"quantile": -0.1}, {"quantile": 1}),
+    ],
+    "percentile_sample": [
+        *({"quantile": 0}, {"quantile": 1}, {"confidence_quantile": -1}, {"tolerance": 0}),
+    ],
+    "largest_sample": [{"quantile": 0}, {"quantile": 1}, {"confidence": -0.1}, {"confidence": 1}],
     "doubling_gain": [
         *({"batch": 0.5}, {"t_fixed": -0.001, "t_req": 1}, {"t_req": -0.001}),
         {"t_fixed": 0, "t_req": 0},

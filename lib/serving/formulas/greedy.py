@@ -35,7 +35,7 @@ def greedy_batch(arrival_rate: Any, empty_probability: Any, t_fixed: Any, t_req:
         greedy_size >= 1,
         t_fixed >= 0,
         t_req >= 0,
-        stable(arrival_rate * (t_fixed / greedy_size + t_req) <= 1),
+        stable(arrival_rate * (t_fixed + t_req * greedy_size) <= greedy_size),
     ),
     latex=(
         r"\lambda_{\text{arr}} t_{\text{req}}"
