@@ -42,7 +42,9 @@ TESTS = [
     "test_kvcache.py",
     "test_attention.py",
     "test_operating.py",
+    "test_tails.py",
     "test_workers.py",
+    "test_greedy.py",
 ]
 Check = Callable[[], bool]
 """Whether everything is as it should be; False or an exception means that it noticed."""

@@ -55,6 +55,24 @@ def expm1(x: Any) -> Any:
     return library.expm1(x)
 
 
+def log_sinhc(x: Any) -> Any:
+    """Natural logarithm of ``sinh(x) / x`` for positive numbers, with all its digits near 0."""
+    library = _library(x)
+    if library is sympy:
+        return sympy.log(sympy.sinh(x) / x)
+    if library is np:
+        near = _near_zero(np.minimum(x, 1))
+        return np.where(x < 0.1, near, x + np.log(-np.expm1(-2 * x)) - np.log(2 * x))
+    if x < 0.1:
+        return _near_zero(x)
+    return x + math.log(-expm1(-2 * x)) - math.log(2 * x)
+
+
+def _near_zero(x: Any) -> Any:
+    """Series of log(sinh(x) / x)."""
+    return x**2 / 6 - x**4 / 180 + x**6 / 2835 - x**8 / 37800
+
+
 def sqrt(x: Any) -> Any:
     """Square root."""
     library = _library(x)

@@ -480,57 +480,45 @@ def queue_simulated(result: Any, **arguments: Any) -> None:
         assert least >= service.time(1) * (1 - 1e-6)
 
 
-def simulated(
+def decide(
     result: Any,
     arrival_rate: Any,
-    batches: Any,
     service: LinearService,
-    quantile: Any,
-    requests: Any,
-    seed: Any,
+    slo: Any,
+    max_batch: Any,
+    percentiles: Any,
+    **others: Any,
 ) -> None:
-    """Check that nobody is answered sooner than served, and that errors are errors."""
-    assert result.batches.tolist() == [exact(size) for size in batches]
-    for one in vars(result).values():
-        assert one.shape == np.shape(batches) and np.all(np.isfinite(one))
-    busy = service.time(result.batches)
-    assert np.all(result.mean >= busy * (1 - RELATIVE_FLOAT))
-    assert np.all(result.tail >= busy * (1 - RELATIVE_FLOAT))
-    for error in (result.std, result.mean_error, result.std_error, result.tail_error):
-        assert np.all(error >= 0)
-    # the standard deviation of gathering is that of a sum of so many gaps, at the least
-    longest = 30 * float(result.batches.max(initial=0)) / float(exact(arrival_rate))
-    assert np.all(result.mean_error <= longest * 10 + result.mean)
-
-
-def decide(
-    result: Any, arrival_rate: Any, service: LinearService, slo: Any, max_batch: Any, **others: Any
-) -> None:
-    """Check each step: stability, candidates, and that both choices are what they are called."""
+    """Check each step: stability, candidates, choices that are what they are called, a policy."""
     assert reaches(result.least, arrival_rate, service, 1)
     assert result.least == 1 or not reaches(result.least - 1, arrival_rate, service, 1)
-    sizes = range(result.least, int(exact(max_batch)) + 1)
-    assert set(result.batches.tolist()) <= set(sizes)
-    if not others["percentiles"]:
-        assert result.batches.tolist() == list(sizes)
+    sizes, cap = result.batches.tolist(), int(exact(max_batch))
+    room = Fraction(99_999, 100_000)
+    expected = [b for b in range(1, cap + 1) if reaches(b, arrival_rate, service, room)]
+    measured = {int(exact(size)): float(exact(time)) for size, time in dict(percentiles).items()}
+    assert sizes == [b for b in expected if b in measured or not measured]
     t_fixed, t_req = parts(service)
-    for size, load, mean, tail in zip(
-        result.batches.tolist(), result.utilization, result.mean, result.tail, strict=True
-    ):
+    for size, load, mean in zip(sizes, result.utilization, result.mean, strict=True):
         assert_near(load, exact(arrival_rate) * (t_fixed + t_req * size) / size)
-        assert math.isfinite(mean) and math.isfinite(tail) and mean >= 0 and tail >= 0
-    meets = [bool(tail <= float(exact(slo))) for tail in result.tail]
-    assert result.feasible.tolist() == meets and result.enough == result.tail.min()
-    inside = [(m, b) for m, b, f in zip(result.mean, sizes_of(result), meets, strict=True) if f]
+        assert math.isfinite(mean) and mean >= float(t_fixed + t_req * size) * (1 - RELATIVE_FLOAT)
+    if measured:
+        assert result.tail.tolist() == [measured[size] for size in sizes]
+    limit = float(exact(slo))
+    assert result.feasible.tolist() == [bool(tail <= limit) for tail in result.tail]
+    inside = [pair for pair, f in zip(zip(result.mean, sizes), result.feasible) if f]  # noqa: B905
     assert (result.fastest is None) == (result.largest is None) == (not inside)
     if inside:
-        assert result.fastest == min(inside)[1]
-        assert result.largest == max(b for _, b in inside)
-
-
-def sizes_of(result: Any) -> list[int]:
-    """Candidates of a decision."""
-    return result.batches.tolist()
+        assert (result.fastest, result.largest) == (min(inside)[1], max(b for _, b in inside))
+    means = {policies.Fixed(b): mean for mean, b in inside}
+    if result.greedy_tail <= limit:
+        means[policies.Greedy(cap)] = result.greedy.mean
+    assert result.enough == min(result.greedy_tail, result.tail.min())
+    assert (result.policy is None) == (result.enough > limit) == (not means)
+    if means:
+        assert means[result.policy] <= min(means.values()) * (1 + 1e-9)
+    for rule in result.rules.values():
+        assert rule.feasible.tolist() == [bool(tail <= limit) for tail in rule.tail]
+        assert np.all(rule.tail >= 0) and "rule of thumb" in rule.condition
 
 
 def advice(
@@ -657,7 +645,6 @@ INVARIANTS: dict[str, Callable[..., None]] = {
     "serving.simulation.Simulation.quantile": quantile,
     "serving.simulation.Simulation.interval": interval,
     "serving.simulation.simulate": queue_simulated,
-    "serving.fixed.simulate": simulated,
     "serving.decision.decide": decide,
     "serving.advice.advice": advice,
     "serving.tradeoff.pareto": pareto,

@@ -16,7 +16,9 @@ INSIDE = {
     **{"servers": 4, "capacity": 9, "offered_load": 3, "staffing_margin": 1},
     **{"delay_probability": 0.3},
     **{"quantile": 0.99, "gain": 0.1, "first_batch": 8, "last_batch": 32},
+    **{"tail_root": 0.5, "tolerance": 0.1, "confidence": 0.95, "confidence_quantile": 1.96},
     **{"gap_std": 1, "service_std": 1, "gap_cv": 1, "wait_std": 1, "waiting_share": 0.5},
+    **{"empty_probability": 0.1, "greedy_size": 2, "greedy_square": 5},
 }
 """Arguments at which every formula has a value."""
 
@@ -95,11 +97,42 @@ OUTSIDE = {
     "wait_by_variability": [{"load": -1}, {"service_mean": -1}, {"service_cv": -1}],
     "gaussian_tail": [{"mean_response": -1}, {"normal_quantile": -1}, {"response_std": -1}],
     "exponential_tail": [{"mean_response": -1}, {"quantile": -0.1}, {"quantile": 1}],
+    "gathering_third_moment": [{"arrival_rate": 0}, {"batch": 0.5}],
+    "tail_load": [{"tail_root": 0}],
+    "tail_decay": [
+        *({"tail_root": 0}, {"batch": 0.5}, {"t_fixed": -0.001, "t_req": 1}),
+        *({"t_req": -0.001}, {"t_fixed": 0, "t_req": 0}),
+    ],
+    "capacity_tail": [
+        *({"tail_root": 0}, {"batch": 0.5}, {"t_fixed": -0.001}, {"t_req": -0.001}),
+        *({"quantile": -0.1}, {"quantile": 1}),
+    ],
+    "percentile_sample": [
+        *({"quantile": 0}, {"quantile": 1}, {"confidence_quantile": -1}, {"tolerance": 0}),
+    ],
+    "largest_sample": [{"quantile": 0}, {"quantile": 1}, {"confidence": -0.1}, {"confidence": 1}],
     "doubling_gain": [
         *({"batch": 0.5}, {"t_fixed": -0.001, "t_req": 1}, {"t_req": -0.001}),
         {"t_fixed": 0, "t_req": 0},
     ],
     "gain_batch": [{"gain": 0}, {"gain": 1.001}, {"t_fixed": -1}, {"t_req": 0}],
+    "greedy_batch": [
+        *({"arrival_rate": -1}, {"empty_probability": -0.1}, {"empty_probability": 1.1}),
+        *({"t_fixed": -1}, {"t_req": -1}),
+    ],
+    "greedy_busy": [
+        *({"arrival_rate": -1}, {"greedy_size": 0.9}, {"t_fixed": -1}, {"t_req": -1}),
+    ],
+    "greedy_response": [
+        *({"arrival_rate": 0}, {"greedy_size": 0.9}, {"greedy_square": 3.9}),
+        *({"t_fixed": -1}, {"t_req": -1}),
+    ],
+    "greedy_response_by_size": [
+        *({"arrival_rate": -1}, {"greedy_size": 0.9}, {"t_fixed": -1}, {"t_req": -1}),
+    ],
+    "greedy_light_bound": [{"arrival_rate": -1}, {"t_fixed": -1}, {"t_req": -1}],
+    "greedy_busy_bound": [{"arrival_rate": -1}, {"t_fixed": -1}, {"t_req": -1}],
+    "greedy_bound": [{"arrival_rate": -1}, {"t_fixed": -1}, {"t_req": -1}],
     "knee_batch": [{"first_batch": 0.5}, {"last_batch": 7}, {"t_fixed": -0.001}, {"t_req": 0}],
     "gathering_variance": [{"arrival_rate": 0}, {"batch": 0.5}],
     "fixed_batch_variance": [
@@ -145,6 +178,13 @@ UNSTABLE = {
         ],
         {"rate": 8},
     ),
+    "greedy_batch": {"arrival_rate": 2000},
+    "greedy_busy": {"arrival_rate": 40},
+    "greedy_response": {"arrival_rate": 2000},
+    "greedy_response_by_size": {"arrival_rate": 2000},
+    "greedy_light_bound": {"arrival_rate": 2000},
+    "greedy_busy_bound": {"arrival_rate": 2000},
+    "greedy_bound": {"arrival_rate": 2000},
 }
 
 

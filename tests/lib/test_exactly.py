@@ -98,3 +98,10 @@ def test_the_square_root_rule_finds_batches_close_to_the_best(bound, remaining):
     # An approximation: within a request and a quarter of the best whole batch.
     assert abs(best - rule) < 1.25
     assert FixedBatchQueue(1, round(rule), service).mean < 1.01 * min(means)
+
+
+def test_the_square_root_rule_worked_by_hand():
+    # Load 2/5 of its own, a bound of 10: ten, and the root of 20 over 3 (1 - 4/25).
+    assert value(formulas.square_root_batch, 200, 0.030, 0.002) == pytest.approx(
+        10 + math.sqrt(20 / 2.52), rel=1e-12
+    )

@@ -3,6 +3,7 @@
 import math
 from fractions import Fraction
 
+import mpmath
 import numpy as np
 import pytest
 import sympy
@@ -36,6 +37,25 @@ def test_log1p_keeps_its_digits_near_zero_and_near_minus_one():
     assert [g.log1p(point) for point in points] == pytest.approx(expected, rel=1e-15)
     np.testing.assert_allclose(g.log1p(np.array(points)), expected, rtol=1e-15)
     assert float(g.log1p(x).subs(x, 0.5)) == pytest.approx(math.log(1.5))
+
+
+def test_expm1_keeps_its_digits_near_zero_and_ends_at_minus_one():
+    for number in (1e-20, -1e-9, 0.5, 3):
+        assert g.expm1(number) == pytest.approx(math.expm1(number), rel=1e-15)
+        assert g.expm1(np.array([number]))[0] == pytest.approx(math.expm1(number), rel=1e-15)
+    assert g.expm1(-(10**400)) == -1
+    assert g.expm1(x) == sympy.exp(x) - 1
+
+
+def test_log_sinhc_keeps_its_digits_near_zero_and_far_from_it():
+    with mpmath.workdps(60):
+        for number in (1e-30, 1e-9, 0.0999, 0.1, 1.5, 700.0):
+            exactly = mpmath.mpf(number)
+            expected = float(mpmath.log(mpmath.sinh(exactly) / exactly))
+            assert g.log_sinhc(number) == pytest.approx(expected, rel=1e-12)
+            assert g.log_sinhc(np.array([number]))[0] == pytest.approx(expected, rel=1e-12)
+    assert g.log_sinhc(Fraction(10**30)) == pytest.approx(1e30)
+    assert g.log_sinhc(x) == sympy.log(sympy.sinh(x) / x)
 
 
 def test_where():

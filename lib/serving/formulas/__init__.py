@@ -11,9 +11,11 @@ from .._formula import REGISTRY, Formula, curve, formula, stable, value
 from .attention import *
 from .batches import *
 from .exactly import *
+from .greedy import *
 from .memory import *
 from .operating import *
 from .sizing import *
+from .tails import *
 from .waiting import *
 from .workers import *
 
