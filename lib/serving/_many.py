@@ -449,7 +449,7 @@ def mgc(
 
     Notes
     -----
-    Source: Allen 1990, section 5.3; Cosmetatos 1976; Kimura 1986 with the M/D/c of Kimura 1991.
+    Source: Allen 1990; Cosmetatos 1976; Kimura 1986 with the M/D/c of Kimura 1991.
     Chapter 9 measures their errors.
 
     Examples

@@ -327,7 +327,7 @@ class GreedyQueue(Law):
 
 
 def _representable(queue: FixedBatchQueue | GreedyQueue) -> None:
-    """Refuse times so long that their percentiles leave float64."""
+    """Refuse times that leave float64."""
     with np.errstate(over="ignore", invalid="ignore"):
         if not queue.mean < 1e300:  # quantiles and squares of deviations are larger
             raise ValueError(

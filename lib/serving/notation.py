@@ -494,6 +494,7 @@ LOCAL: dict[str, str] = {
     r"\delta": "room that is left: target less load",
     r"u": "logarithm of a batch size",
     r"W": "waiting time",
+    r"P_{\text{loss}}": "share of requests that are lost",
     r"W_n": "wait of the n-th full batch",
     r"V_n": "time from the filling of the n-th batch to that of the next",
     r"V": "time from one full batch to the next",

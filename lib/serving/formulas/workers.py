@@ -69,7 +69,7 @@ def erlang_wait_tail(
         stable(rate < servers * service_rate),
     ),
     latex=r"\frac{1 + c_{\text{svc}}^2}{2} \, E[W_{\text{M/M/c}}]",
-    source="Lee and Longton 1959; Allen 1990, section 5.3",
+    source="Lee and Longton 1959; Allen 1990",
     chapter=9,
 )
 def allen_cunneen(
