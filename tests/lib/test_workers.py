@@ -24,7 +24,8 @@ def test_a_wait_is_that_of_a_textbook():
 
 
 def test_the_tail_of_a_wait_falls_by_e_in_the_time_that_the_spare_capacity_frees_a_server():
-    tail = [value(formulas.erlang_wait_tail, 0.5, 1, 1, 3, time) for time in (0, 0.5, 1)]
+    # two workers of rate 1.5 and requests at rate 1: two services a second to spare
+    tail = [value(formulas.erlang_wait_tail, 0.5, 1, 1.5, 2, time) for time in (0, 0.5, 1)]
     assert tail == pytest.approx([0.5, 0.5 / math.e, 0.5 / math.e**2])
 
 
@@ -41,9 +42,18 @@ def test_cosmetatos_by_hand_and_near_the_exact_wait():
     rule = value(formulas.cosmetatos, DELAYED, **SETTING, service_cv=0)
     assert rule == pytest.approx(0.9009837318525972, rel=1e-12)
     assert rule == pytest.approx(queues.mdc(1.6, 1, 2).mean_wait, rel=0.003)
+    assert value(formulas.cosmetatos, DELAYED, **SETTING, service_cv=1) == pytest.approx(
+        DELAYED / 0.4
+    )
     # along a line in the squared coefficient of variation
     ends = [value(formulas.cosmetatos, DELAYED, **SETTING, service_cv=x) for x in (0, 1, 0.5**0.5)]
     assert ends[2] == pytest.approx((ends[0] + ends[1]) / 2)
+
+
+def test_the_excess_does_not_depend_on_the_unit_of_time():
+    for excess in (formulas.cosmetatos_excess, formulas.kimura_excess):
+        per_second, per_minute = value(excess, 1.6, 1, 2), value(excess, 96, 60, 2)
+        assert per_second == pytest.approx(per_minute, rel=1e-12)
 
 
 def test_kimura_keeps_to_the_limits_of_light_and_heavy_load():

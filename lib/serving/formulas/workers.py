@@ -111,8 +111,8 @@ def cosmetatos_excess(rate: Any, service_rate: Any, servers: Any) -> Any:
         stable(rate < servers * service_rate),
     ),
     latex=(
-        r"\left(c_{\text{svc}}^2 + \left(1 - c_{\text{svc}}^2\right) \frac{1 + \epsilon}{2}\right)"
-        r" E[W_{\text{M/M/c}}]"
+        r"\frac{1 + c_{\text{svc}}^2 + \epsilon \left(1 - c_{\text{svc}}^2\right)}{2}"
+        r" \, E[W_{\text{M/M/c}}]"
     ),
     source="Cosmetatos 1976",
     chapter=9,
@@ -121,8 +121,8 @@ def cosmetatos(
     delay_probability: Any, rate: Any, service_rate: Any, servers: Any, service_cv: Any
 ) -> Any:
     """Mean wait of an M/G/c queue: between M/M/c and M/D/c along a line."""
-    constant = (1 + cosmetatos_excess(rate, service_rate, servers)) / 2
-    share = service_cv**2 + (1 - service_cv**2) * constant
+    excess, square = cosmetatos_excess(rate, service_rate, servers), service_cv**2
+    share = (1 + square + excess * (1 - square)) / 2
     return share * erlang_wait(delay_probability, rate, service_rate, servers)
 
 
