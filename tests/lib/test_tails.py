@@ -114,6 +114,11 @@ def test_percentile_sample_gives_the_binomial_spread_it_promises(share, toleranc
     assert half == pytest.approx(tolerance, rel=0.02)
 
 
+def test_percentile_sample_by_hand():
+    # 99 requests below for each above, and (1.96 / 0.1)^2 = 384.16
+    assert value(formulas.percentile_sample, 0.99, 1.96, 0.1) == pytest.approx(99 * 384.16)
+
+
 @pytest.mark.parametrize(("share", "confidence"), [(0.99, 0.95), (0.5, 0.9), (0.999, 0.99)])
 def test_largest_sample_is_the_first_whose_largest_is_above(share, confidence):
     count = math.ceil(value(formulas.largest_sample, share, confidence))
