@@ -151,7 +151,9 @@ OUTSIDE = {
     "erlang_wait_tail": [*DELAYED, {"rate": -1}, {"time": -1}],
     "allen_cunneen": [*DELAYED, {"rate": -1}, {"service_cv": -1}],
     "cosmetatos_excess": [*DELAYED[2:], {"rate": 0}],
-    "cosmetatos": [*DELAYED, {"rate": 0}, {"service_cv": -1}, {"servers": 128}],
+    "cosmetatos": [
+        *(*DELAYED, {"rate": 0, "servers": 1}, {"service_cv": -1}, {"servers": 128}),
+    ],
     "kimura_excess": [*DELAYED[2:], {"rate": 0}],
     "kimura": [*DELAYED, {"rate": 0}, {"service_cv": -1}],
     "last_place_wait": [{"servers": 0}, {"capacity": 3}, {"service_rate": 0}],
