@@ -102,6 +102,7 @@ class Law:
         scale = high  # the search sees numbers of order one
 
         def missing(part: float) -> float:
+            """How far the probability is from the one sought, at a part of the scale."""
             return self._exceeds(part * scale) - (1 - share)
 
         found = optimize.brentq(missing, low / scale, 1.0, xtol=1e-13, rtol=1e-13)

@@ -26,6 +26,7 @@ def exponential(rng: np.random.Generator) -> Draw:
     numbers = np.empty(0)
 
     def draw(count: int) -> NDArray[np.float64]:
+        """Next exponential numbers, in the place of the last."""
         nonlocal numbers
         if numbers.size < count:
             numbers = np.empty(count)
@@ -93,6 +94,7 @@ class Hyperexponential:
         long = 1 / (1 + self.cv**2 + math.sqrt(self.cv**4 - 1))  # its share of the gaps
 
         def draw(count: int) -> NDArray[np.float64]:
+            """Next gaps, each of a kind of its own."""
             kinds = np.where(rng.random(count) < long, 0.5 / long, 0.5 / (1 - long))
             return rng.standard_exponential(count) * kinds
 
@@ -149,6 +151,7 @@ class Bursty:
         times, knots = np.zeros(1), np.zeros(1)  # of jumps: clock, and arrivals expected until then
 
         def draw(count: int) -> NDArray[np.float64]:
+            """Next gaps: unit exponentials, stretched by the rate as it jumps."""
             nonlocal times, knots
             marks = np.cumsum(rng.standard_exponential(count))
             while knots[-1] <= marks[-1]:
@@ -261,6 +264,7 @@ def replay(gaps: NDArray[np.float64]) -> Draw:
     place = 0
 
     def draw(count: int) -> NDArray[np.float64]:
+        """Next of the given numbers."""
         nonlocal place
         place += count
         return gaps[place - count : place]

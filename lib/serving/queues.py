@@ -206,6 +206,7 @@ def _inverted(
     busy, idle = float(load), float(1 - load)
 
     def exceeded(s: Any) -> Any:
+        """Laplace transform of the wait's tail."""
         unfinished = 1 - (1 - transform(s / mean)) / s  # time in mean services
         return busy * unfinished / (s * (idle + busy * unfinished))
 
