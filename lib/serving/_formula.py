@@ -52,6 +52,27 @@ def stable(comparison: Any) -> Stable:
     return Stable(comparison)
 
 
+def domain_of(function: Callable[..., Any]) -> Callable[..., tuple[Any, ...]]:
+    """Domain of another formula, for one that holds for the same arguments.
+
+    Parameters
+    ----------
+    function : callable
+        A formula of the same parameters.
+
+    Returns
+    -------
+    callable
+        Its domain.
+
+    Raises
+    ------
+    TypeError
+        If ``function`` is not a formula.
+    """
+    return _formula_of(function).domain
+
+
 @dataclass(frozen=True)
 class Formula:
     """A closed form of the book with what is known about it.

@@ -39,19 +39,35 @@ def test_the_notation_page_has_every_symbol():
     assert all(f"${latex}$" in text for latex in notation.LOCAL)
 
 
+BLIND = mutate.Check("", lambda: True)
+
+
 def test_a_mutant_that_nothing_notices_is_reported():
     function = formulas.accumulation_delay
-    found = list(mutate.survivors([function], [lambda: True]))
+    found = list(mutate.survivors([function], [BLIND]))
     # scaled; both operands of the division, the subtraction and the product; two conditions
     assert len(found) == 9
     assert all(unnoticed for *_, unnoticed in found)
 
 
 def test_signs_calls_and_conditions_are_left_out():
-    texts = [text for _, text, _ in mutate.survivors([formulas.quiet_probability], [lambda: True])]
+    texts = [text for _, text, _ in mutate.survivors([formulas.quiet_probability], [BLIND])]
     assert "return exp(arrival_rate * time)" in texts
     assert "return -arrival_rate * time" in texts
     assert "without time >= 0" in texts
+
+
+def test_a_domain_that_is_another_formulas_is_altered_there():
+    texts = [text for _, text, _ in mutate.survivors([formulas.gathering_variance], [BLIND])]
+    assert texts and not any(text.startswith("without") for text in texts)
+
+
+def test_checks_that_name_the_formula_come_first():
+    asked = []
+    late = mutate.Check("nothing", lambda: asked.append("late") or True)
+    soon = mutate.Check("rate_limit stands here", lambda: asked.append("soon") or True)
+    list(mutate.survivors([formulas.rate_limit], [late, soon]))
+    assert asked[:2] == ["soon", "late"]
 
 
 def test_a_check_notices_and_the_formula_is_restored():
@@ -64,10 +80,10 @@ def test_a_check_notices_and_the_formula_is_restored():
             return "is required" in str(error)
         return False
 
-    values, errors = (
-        [lambda: function(100, 8) == 0.035],
-        [lambda: refused(0, 8), lambda: refused(1, 0)],
-    )
+    values = [mutate.Check("", lambda: function(100, 8) == 0.035)]
+    errors = [
+        mutate.Check("", lambda rate=r, batch=b: refused(rate, batch)) for r, b in [(0, 8), (1, 0)]
+    ]
     found = {text: unnoticed for _, text, unnoticed in mutate.survivors([function], values)}
     assert [text for text in found if found[text]] == [
         "without arrival_rate > 0",
@@ -83,7 +99,7 @@ def test_a_chapter_notices_by_what_its_cells_show(tmp_path):
     source = "from serving import formulas\nformulas.accumulation_delay(100, 8)"
     page.write_text(json.dumps({"cells": [{"cell_type": "code", "source": [source]}]}))
     check = mutate.chapter(page)
-    assert check()
+    assert check.run()
     found = list(mutate.survivors([formulas.accumulation_delay], [check]))
     assert found and {text for _, text, unnoticed in found if unnoticed} == {
         "without arrival_rate > 0",

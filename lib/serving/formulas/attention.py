@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from .._formula import formula
+from .._formula import domain_of, formula
 
 
 @formula(
@@ -60,7 +60,7 @@ def reprojection_work(layers: Any, width: Any, kv_width: Any, tokens: Any) -> An
 
 
 @formula(
-    domain=lambda layers, width, tokens: (layers >= 1, width >= 1, tokens >= 1),
+    domain=domain_of(attention_work),
     latex=r"N_L d S (S - 1)",
     source="here",
     chapter=10,
@@ -92,13 +92,7 @@ def cached_work(layers: Any, width: Any, kv_width: Any, mlp_width: Any, tokens: 
 
 
 @formula(
-    domain=lambda layers, width, kv_width, mlp_width, tokens: (
-        layers >= 1,
-        width >= 1,
-        kv_width >= 1,
-        mlp_width >= 1,
-        tokens >= 1,
-    ),
+    domain=domain_of(cached_work),
     latex=r"S \left(C_{\text{proj}} + C_{\text{mlp}}\right) + N_L d S (S + 1)",
     source="here",
     chapter=10,

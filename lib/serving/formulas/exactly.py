@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from typing import Any
 
-from .._formula import formula, stable
+from .._formula import domain_of, formula, stable
 from .._generic import sqrt
-from .sizing import min_batch
+from .sizing import accumulation_delay, min_batch, optimal_batch
 
 
 @formula(
-    domain=lambda arrival_rate, batch: (arrival_rate > 0, batch >= 1),
+    domain=domain_of(accumulation_delay),
     latex=r"\frac{(B - 1)(B + 7)}{12 \lambda_{\text{arr}}^2}",
     source="here, by the law of total variance",
     chapter=6,
@@ -86,12 +86,7 @@ def allen_cunneen_wait(load: Any, service_mean: Any, gap_cv: Any, service_cv: An
 
 
 @formula(
-    domain=lambda arrival_rate, t_fixed, t_req: (
-        arrival_rate >= 0,
-        t_fixed >= 0,
-        t_req >= 0,
-        stable(arrival_rate * t_req < 1),
-    ),
+    domain=domain_of(optimal_batch),
     latex=(
         r"\frac{\lambda_{\text{arr}} T_{\text{fixed}}}{1 - \lambda_{\text{arr}} t_{\text{req}}}"
         r" + \sqrt{\frac{2 \lambda_{\text{arr}} T_{\text{fixed}}}"

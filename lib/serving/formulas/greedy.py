@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from .._formula import formula, stable
+from .._formula import domain_of, formula, stable
 from .._generic import almost, minimum
+from .sizing import optimal_batch
 
 
 @formula(
@@ -100,12 +101,7 @@ def greedy_response_by_size(arrival_rate: Any, greedy_size: Any, t_fixed: Any, t
 
 
 @formula(
-    domain=lambda arrival_rate, t_fixed, t_req: (
-        arrival_rate >= 0,
-        t_fixed >= 0,
-        t_req >= 0,
-        stable(arrival_rate * t_req < 1),
-    ),
+    domain=domain_of(optimal_batch),
     latex=(
         r"T_{\text{fixed}} + t_{\text{req}}"
         r" + \frac{\lambda_{\text{arr}} (1 + 2 \lambda_{\text{arr}} t_{\text{req}})"
@@ -122,12 +118,7 @@ def greedy_light_bound(arrival_rate: Any, t_fixed: Any, t_req: Any) -> Any:
 
 
 @formula(
-    domain=lambda arrival_rate, t_fixed, t_req: (
-        arrival_rate >= 0,
-        t_fixed >= 0,
-        t_req >= 0,
-        stable(arrival_rate * t_req < 1),
-    ),
+    domain=domain_of(optimal_batch),
     latex=(
         r"\left(1 + \frac{1}{2}\right)"
         r" \frac{T_{\text{fixed}}}{1 - \lambda_{\text{arr}} t_{\text{req}}}"
@@ -144,12 +135,7 @@ def greedy_busy_bound(arrival_rate: Any, t_fixed: Any, t_req: Any) -> Any:
 
 
 @formula(
-    domain=lambda arrival_rate, t_fixed, t_req: (
-        arrival_rate >= 0,
-        t_fixed >= 0,
-        t_req >= 0,
-        stable(arrival_rate * t_req < 1),
-    ),
+    domain=domain_of(optimal_batch),
     latex=r"\min(\varphi_0, \varphi_1)",
     source="Inoue 2021",
     chapter=7,

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from .._formula import formula
+from .._formula import domain_of, formula
 from .._generic import log1p, sqrt
-from .batches import batch_time
+from .batches import batch_time, effective_rate
 
 
 @formula(
@@ -36,12 +36,7 @@ def exponential_tail(mean_response: Any, quantile: Any) -> Any:
 
 
 @formula(
-    domain=lambda batch, t_fixed, t_req: (
-        batch >= 1,
-        t_fixed >= 0,
-        t_req >= 0,
-        t_fixed + t_req > 0,
-    ),
+    domain=domain_of(effective_rate),
     latex=r"\frac{T_{\text{fixed}}}{T_{\text{fixed}} + 2 t_{\text{req}} B}",
     source="here",
     chapter=14,

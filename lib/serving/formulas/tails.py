@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from typing import Any
 
-from .._formula import formula
+from .._formula import domain_of, formula
 from .._generic import exp, expm1, log1p, log_sinhc
 from .batches import batch_time
+from .sizing import accumulation_delay
 
 
 @formula(
-    domain=lambda arrival_rate, batch: (arrival_rate > 0, batch >= 1),
+    domain=domain_of(accumulation_delay),
     latex=r"\frac{(B - 1) (B + 5)}{4 \lambda_{\text{arr}}^3}",
     source="here",
     chapter=8,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from .._formula import formula, stable
+from .._formula import domain_of, formula, stable
 from .._generic import almost
 
 
@@ -20,7 +20,7 @@ def mm1_number(load: Any) -> Any:
 
 
 @formula(
-    domain=lambda load: (load >= 0, stable(load < 1)),
+    domain=domain_of(mm1_number),
     latex=r"\frac{\rho^2}{1 - \rho}",
     source="Kleinrock 1975, ch. 3",
     chapter=4,
@@ -46,11 +46,7 @@ def mm1_wait(rate: Any, service_rate: Any) -> Any:
 
 
 @formula(
-    domain=lambda rate, service_rate: (
-        rate >= 0,
-        service_rate > 0,
-        stable(rate < service_rate),
-    ),
+    domain=domain_of(mm1_wait),
     latex=r"\frac{1}{\mu - \lambda}",
     source="Kleinrock 1975, ch. 3",
     chapter=4,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from .._formula import formula, stable
+from .._formula import domain_of, formula, stable
 from .._generic import exp, expm1, sqrt
 
 
@@ -127,12 +127,7 @@ def cosmetatos(
 
 
 @formula(
-    domain=lambda rate, service_rate, servers: (
-        servers >= 1,
-        service_rate > 0,
-        rate > 0,
-        stable(rate < servers * service_rate),
-    ),
+    domain=domain_of(cosmetatos_excess),
     latex=(
         r"\epsilon \left(1 - e^{-\frac{16 c \lambda}"
         r"{(c + 1) \left(\sqrt{4 + 5 c} - 2\right) (c \mu - \lambda)}}\right)"
