@@ -104,7 +104,11 @@ configs = st.fixed_dictionaries(
 )
 groups = st.builds(
     lambda layers, heads, dim, values, window, encoder: kvcache.LayerGroup(
-        layers, 128 * heads * dim, values * 128 * heads * dim, window or None, encoder and window > 0
+        layers,
+        128 * heads * dim,
+        values * 128 * heads * dim,
+        window or None,
+        encoder and window > 0,
     ),
     st.integers(1, 130),
     st.integers(1, 128),
