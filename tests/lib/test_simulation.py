@@ -470,12 +470,19 @@ def test_a_case_that_fails_is_named_before_any_runs():
             sweep([CASES[0], case])
 
 
-def test_a_sweep_on_a_dask_cluster():
+@pytest.mark.parametrize("processes", [False, True])
+def test_a_sweep_on_a_dask_cluster(processes):
     distributed = pytest.importorskip("distributed", reason="dask.distributed is not installed")
-    with distributed.LocalCluster(2, processes=False, dashboard_address=None) as cluster:
+    expected = [simulate(**case) for case in CASES]
+    where = {"host": "127.0.0.1"} if processes else {}  # threads need no network
+    more = dict(processes=processes, threads_per_worker=1, dashboard_address=None)
+    with distributed.LocalCluster(2, **more, **where) as cluster:
         with distributed.Client(cluster) as client:
-            for one, case in zip(sweep(CASES, client.get_executor()), CASES, strict=True):
-                same(one, simulate(**case))
+            found = sweep(CASES, client.get_executor())
+            outside = {pid != os.getpid() for pid in client.run(os.getpid).values()}
+    assert outside == {processes}
+    for one, other in zip(found, expected, strict=True):
+        same(one, other)
 
 
 # Errors.
