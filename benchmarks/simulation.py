@@ -25,6 +25,7 @@ import numpy as np
 
 from serving import LinearService
 from serving._kernels import compiled
+from serving._plan import CHUNK
 from serving.policies import Fixed, Greedy, Window
 from serving.simulation import Gamma, simulate
 
@@ -42,8 +43,8 @@ def fill(rng: np.random.Generator, out: np.ndarray) -> None:
 
 
 def floor(customers: int, numbers: int = 1) -> Result:
-    """Draw so many numbers for each customer, and do nothing with them."""
-    rng, out = np.random.default_rng(0), np.empty(16384)
+    """Draw so many numbers for each customer, and do nothing with them; by the chunk, as we do."""
+    rng, out = np.random.default_rng(0), np.empty(CHUNK)
     for _ in range(customers * numbers // out.size):
         fill(rng, out)
     return float("nan"), float("nan")

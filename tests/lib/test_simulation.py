@@ -146,6 +146,19 @@ def test_a_trace_gives_what_a_list_of_events_gives(case, room, workers):
 # Exact laws.
 
 
+@pytest.mark.parametrize("noise", [None, Gamma(1), LogNormal(2)])
+def test_batches_of_one_are_the_same_queue_by_either_loop(noise):
+    times = np.cumsum(np.random.default_rng(6).exponential(1 / 0.8, 200_000))
+    one, other = (
+        simulate(None, policy, ONE, arrivals=times, noise=noise, requests=times.size)
+        for policy in (Fixed(1), Greedy(1))
+    )
+    assert one.served == other.served == times.size
+    assert (one.mean, one.std) == pytest.approx((other.mean, other.std), rel=1e-12)
+    for q in (0, 0.3, 0.99, 1):
+        assert one.quantile(q) == other.quantile(q)
+
+
 @pytest.mark.parametrize("policy", [Fixed(1), Greedy(1), Window(1, 5.0, False)], ids=str)
 def test_the_response_of_mm1_is_exponential(policy):
     run = simulate(0.8, policy, ONE, noise=Gamma(1), requests=MANY)
