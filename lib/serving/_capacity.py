@@ -15,6 +15,15 @@ if TYPE_CHECKING:
 
 BLOCKS = {"vllm": 16, "vllm-v1": 16, "vllm-v0": 16, "sglang": 1, "tensorrt-llm": 32}
 """Engines that `capacity` knows, and the tokens of their blocks by default."""
+LOGS = {
+    "vllm": "GPU KV cache size: {tokens:,} tokens\n"
+    "Maximum concurrency for {length:,} tokens per request: {concurrency:.2f}x",
+    "vllm-v0": "# GPU blocks: {blocks}\n"
+    "Maximum concurrency for {length} tokens per request: {concurrency:.2f}x",
+    "sglang": "max_total_num_tokens={tokens}",
+    "tensorrt-llm": "Number of blocks in KV cache primary pool: {blocks}",
+}
+"""What the engines' logs say of it; "vllm-v1" says it as "vllm" does."""
 
 
 @dataclass(frozen=True)
@@ -25,27 +34,35 @@ class Capacity:
     ----------
     blocks : int
         Blocks on each device [blocks].
+    block_bytes : int
+        Size of a block on the device that holds the most of it, in all layers [bytes].
     tokens : int
         The tokens that its log prints [tokens].
     concurrency : float
         Requests of full length that fit at once, as the log prints it, fractions included [1].
     request_blocks : int
         Blocks of one request of full length [blocks].
-    request_bytes : int
-        Their size on the device that holds the most of them [bytes].
     longest : int
         Longest request that fits alone, at most the full length [tokens].
+    log : str
+        What to look for in the engine's log.
     reason : str
         Why not even one request of full length fits; empty if one does.
     """
 
     blocks: int
+    block_bytes: int
     tokens: int
     concurrency: float
     request_blocks: int
-    request_bytes: int
     longest: int
+    log: str = ""
     reason: str = ""
+
+    @property
+    def request_bytes(self) -> int:
+        """Size of one request of full length on that device [bytes]."""
+        return self.request_blocks * self.block_bytes
 
 
 def capacity(
@@ -113,8 +130,9 @@ def capacity(
     >>> llama3 = layout({"num_hidden_layers": 32, "hidden_size": 4096,
     ...                  "num_attention_heads": 32, "num_key_value_heads": 8})
     >>> found = capacity(llama3, memory_budget(24 * 2**30, weights=15 * 2**30).cache, 8192)
-    >>> found.tokens, found.concurrency
-    (54064, 6.599609375)
+    >>> print(found.log)
+    GPU KV cache size: 54,064 tokens
+    Maximum concurrency for 8,192 tokens per request: 6.60x
     """
     is_layout(layout)
     length = errors.integer("tokens", tokens, at_least=1)
@@ -136,7 +154,9 @@ def capacity(
         blocks = min(left // one.block_bytes for left, one in zip(least, pools, strict=True))
         size = max(one.block_bytes for one in pools)
         found = _counted(blocks, size, length, lambda n: pools[0].blocks(n, batched), min(least))
-        return replace(found, **_vllm_lines(engine, found, pools[0], length))
+        return _logged(
+            replace(found, **_vllm_lines(engine, found, pools[0], length)), engine, length
+        )
     for part in parts:
         _one_kind(part, engine)
     fits = min(left // part.bytes_per_token for left, part in zip(least, parts, strict=True))
@@ -144,7 +164,12 @@ def capacity(
     window = layout.groups[0].window if engine == "tensorrt-llm" else None
     size = max(part.bytes_per_token for part in parts) * block
     found = _counted(blocks, size, length, lambda n: -(-min(n, window or n) // block), min(least))
-    return replace(found, tokens=blocks * block)
+    return _logged(replace(found, tokens=blocks * block), engine, length)
+
+
+def _logged(found: Capacity, engine: str, length: int) -> Capacity:
+    lines = LOGS.get(engine, LOGS["vllm"])
+    return replace(found, log=lines.format(length=length, **vars(found)))
 
 
 def _vllm_lines(
@@ -176,7 +201,7 @@ def _counted(
             f"one request of tokens = {length} takes {request * size} bytes, and memory = {room} "
             f"bytes holds {blocks} blocks of {size} bytes"
         )
-    return Capacity(blocks, 0, blocks / request, request, request * size, low, reason)
+    return Capacity(blocks, size, 0, blocks / request, request, low, reason=reason)
 
 
 def _stages(layout: Layout, count: int) -> list[Layout]:
@@ -208,9 +233,14 @@ def _one_kind(layout: Layout, engine: str) -> None:
 
 
 def is_layout(layout: object) -> None:
-    """Refuse what is no layout."""
-    if not isinstance(getattr(layout, "groups", None), tuple):
+    """Refuse what is no layout, or one that keeps nothing."""
+    groups = getattr(layout, "groups", None)
+    if not isinstance(groups, tuple):
         raise TypeError(f"layout must be a Layout, got {layout!r}")
+    if not all(group.keys + group.values and group.layers for group in groups) or not (
+        groups or layout.states  # type: ignore[attr-defined]
+    ):
+        raise ValueError(f"layout must keep something in each group of layers, got {layout!r}")
 
 
 def rounding(known: dict[str, int], engine: str, block_size: int | None) -> int:
