@@ -6,7 +6,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from . import errors
-from ._capacity import is_layout, rounding
+from ._budget import Bytes, per_rank
+from ._capacity import BLOCKS, capacity, is_layout, largest, rounding
 from ._layers import row_bytes, token_bytes
 
 if TYPE_CHECKING:
@@ -131,6 +132,68 @@ def allocation(
         sum(n * token_bytes(g, layout.dtype) for n, g in rows if g.encoder),
         slots * sum(state.bytes for state in layout.states),
     )
+
+
+def longest_context(
+    layout: Layout,
+    memory: Bytes,
+    at_most: int,
+    engine: str = "vllm",
+    block_size: int | None = None,
+    batched_tokens: int | None = None,
+    sequences: int = 1,
+) -> int:
+    """Find the longest context that an engine can be given.
+
+    Parameters
+    ----------
+    layout : Layout
+        What the cache keeps on each device.
+    memory : int or sequence of int
+        Memory for the cache on each device, of which the least counts [bytes].
+    at_most : int
+        Longest context of interest, such as the model's own [tokens].
+    engine : str
+        One that `capacity` or `allocation` knows. The former's context is that of a request that
+        is alone, the latter's that of all sequences together.
+    block_size, batched_tokens : int or None
+        As in `capacity` and `allocation`; without them the engine's defaults [tokens].
+    sequences : int
+        Sequences that can be in progress, for engines that allocate at once [1].
+
+    Returns
+    -------
+    int
+        How long it can be, 0 if even one token is too many [tokens].
+
+    Raises
+    ------
+    TypeError
+        If an argument has the wrong type.
+    ValueError
+        If an argument is too small or not whole, ``engine`` is unknown, or ``layout`` has layers
+        that the engine does not know.
+
+    Examples
+    --------
+    >>> from serving.kvcache import layout
+    >>> llama3 = layout({"num_hidden_layers": 32, "hidden_size": 4096,
+    ...                  "num_attention_heads": 32, "num_key_value_heads": 8})
+    >>> longest_context(llama3, 4 * 2**30, 131072, "llama.cpp")
+    32768
+    """
+    most = errors.integer("at_most", at_most, at_least=1)
+    step = {} if batched_tokens is None else {"batched_tokens": batched_tokens}
+    if isinstance(engine, str) and engine in BLOCKS:
+        errors.integer("sequences", sequences, at_least=1)
+        return capacity(layout, memory, most, engine, block_size, **step).longest
+    room = min(per_rank("memory", memory))
+
+    def fits(tokens: int) -> bool:
+        made = allocation(layout, tokens, engine, sequences, block_size=block_size, **step)
+        return made.total <= room
+
+    return largest(fits, most)
 
 
 def _llama_cells(

@@ -191,17 +191,36 @@ def _counted(
     blocks: int, size: int, length: int, needs: Callable[[int], int], room: int
 ) -> Capacity:
     """Count requests in blocks, and find the longest that fits."""
-    request, low, high = needs(length), 0, length
-    while low < high:
-        middle = (low + high + 1) // 2
-        low, high = (middle, high) if needs(middle) <= blocks else (low, middle - 1)
+    request, longest = needs(length), largest(lambda n: needs(n) <= blocks, length)
     reason = ""
     if request > blocks:
         reason = (
             f"one request of tokens = {length} takes {request * size} bytes, and memory = {room} "
             f"bytes holds {blocks} blocks of {size} bytes"
         )
-    return Capacity(blocks, size, 0, blocks / request, request, low, reason=reason)
+    return Capacity(blocks, size, 0, blocks / request, request, longest, reason=reason)
+
+
+def largest(fits: Callable[[int], bool], most: int) -> int:
+    """Find the largest whole number, at most so large, that fits; 0 if not even 1 does.
+
+    Parameters
+    ----------
+    fits : callable
+        Tells of a number whether it fits; if it does, all smaller ones do.
+    most : int
+        Largest number of interest [any].
+
+    Returns
+    -------
+    int
+        The number [any].
+    """
+    low, high = 0, most
+    while low < high:
+        middle = (low + high + 1) // 2
+        low, high = (middle, high) if fits(middle) else (low, middle - 1)
+    return low
 
 
 def _stages(layout: Layout, count: int) -> list[Layout]:

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from . import _config, errors
-from ._allocation import Allocation, allocation
+from ._allocation import Allocation, allocation, longest_context
 from ._budget import Budget, memory_budget
 from ._capacity import Capacity, capacity
 from ._layers import BYTES, LayerGroup, State, kept, token_bytes
@@ -29,6 +29,7 @@ __all__ = [
     "allocation",
     "capacity",
     "layout",
+    "longest_context",
     "memory_budget",
 ]
 

@@ -12,12 +12,16 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from fractions import Fraction
 from functools import cache
+from html import escape
 from importlib import resources
 from math import floor
 from types import MappingProxyType
 from typing import Any
 
+import pandas as pd
+
 from . import kvcache, units
+from .book import Table, table
 
 VERDICTS = ("possible", "exact", "within print rounding", "mismatch")
 """What a line can come to; the last of its lines' verdicts is that of a case.
@@ -73,6 +77,10 @@ class Result:
     computed: str
     verdict: str
 
+    def __repr__(self) -> str:
+        said = f"{self.line.label}: printed {self.line.text}, computed {self.computed}"
+        return f"{said} [{self.verdict}]"
+
 
 @dataclass(frozen=True)
 class Case:
@@ -113,6 +121,11 @@ class Case:
             Each line with what is computed for it.
         """
         return tuple(compare(self.layout, line) for line in self.lines)
+
+    @property
+    def engine(self) -> str:
+        """The engine, by the name that `kvcache.capacity` or `kvcache.allocation` knows."""
+        return str(self.lines[0].setting["engine"])
 
     @property
     def verdict(self) -> str:
@@ -265,6 +278,90 @@ def _given(text: str, share: Fraction) -> int:
     """Read a number of bytes: whole ones are exact, decimals were rounded."""
     (low, high), _, digits = _printed(text)
     return floor(low + (high - low) * (share if digits else Fraction(1, 2)))
+
+
+@dataclass(frozen=True)
+class Report:
+    """Cases as a table, with their sources, what was inferred, and reasons.
+
+    Attributes
+    ----------
+    cases : tuple of Case
+        What it shows.
+    """
+
+    cases: tuple[Case, ...]
+
+    def _rows(self, name: Callable[[Case], str]) -> pd.DataFrame:
+        rows = [
+            ("" if number else name(case), "" if number else case.engine, *row)
+            for case in self.cases
+            for number, row in enumerate(map(_shown, case.results()))
+        ]
+        heads = ["", "engine", "in the log", "printed", "computed", "verdict"]
+        return pd.DataFrame(rows, columns=heads)
+
+    def _notes(self) -> list[tuple[str, str]]:
+        notes = [(c.model, f"inferred: {c.inferred}.") for c in self.cases if c.inferred]
+        return notes + [(c.model, c.reason) for c in self.cases if c.reason]
+
+    def __repr__(self) -> str:
+        notes = [f"{model}: {note}" for model, note in self._notes()]
+        return "\n".join([self._rows(lambda case: case.model).to_string(index=False), *notes])
+
+    def _repr_html_(self) -> str:
+        def link(case: Case) -> str:
+            return f'<a href="{escape(case.source)}">{escape(case.model)}</a>'
+
+        notes = "".join(f"<li>{escape(m)}: {escape(note)}</li>" for m, note in self._notes())
+        table = self._rows(link).to_html(index=False, border=0, escape=False)
+        return table + (f"<ul>{notes}</ul>" if notes else "")
+
+
+def _shown(result: Result) -> tuple[str, str, str, str]:
+    return result.line.label, result.line.text, result.computed, result.verdict
+
+
+def report(engine: str) -> Report:
+    """Show the cases of an engine.
+
+    Parameters
+    ----------
+    engine : str
+        How its name begins: "vllm" for all versions, "llama.cpp".
+
+    Returns
+    -------
+    Report
+        Jupyter draws it.
+
+    Raises
+    ------
+    ValueError
+        If there is no case of it.
+    """
+    found = tuple(one for one in cases().values() if one.engine.startswith(engine))
+    if not found:
+        raise ValueError(f"engine must begin one of {', '.join(_engines())}, got {engine!r}")
+    return Report(found)
+
+
+def score() -> Table:
+    """Count the cases by engine and verdict.
+
+    Returns
+    -------
+    Table
+        A row for each engine.
+    """
+    names = _engines()
+    verdicts = [[c.verdict for c in cases().values() if c.engine == name] for name in names]
+    counts = {word: [row.count(word) for row in verdicts] for word in VERDICTS[1:] + VERDICTS[:1]}
+    return table({"engine": names, "cases": [len(row) for row in verdicts], **counts})
+
+
+def _engines() -> list[str]:
+    return list(dict.fromkeys(one.engine for one in cases().values()))
 
 
 @cache

@@ -431,6 +431,33 @@ def allocation(result: Any, layout: Any, tokens: Any, **setting: Any) -> None:
     assert result.total == sum(rows) + states and result.states == states
 
 
+def longest_context(
+    result: int,
+    layout: Any,
+    memory: Any,
+    at_most: Any,
+    engine: str,
+    block_size: Any,
+    **setting: Any,
+) -> None:
+    """Check that a context of this length fits, and that one token more does not."""
+    assert isinstance(result, int) and 0 <= result <= exact(at_most)
+    for tokens, expected in [(result, True), (result + 1, False)]:
+        if not 1 <= tokens <= exact(at_most):
+            continue
+        if engine in ("vllm", "vllm-v1", "vllm-v0", "sglang", "tensorrt-llm"):
+            step = setting["batched_tokens"]
+            more = {} if step is None else {"batched_tokens": step}
+            one = kvcache.capacity(layout, memory, tokens, engine, block_size, **more)
+            fits = one.request_blocks <= one.blocks
+        else:
+            step = 512 if setting["batched_tokens"] is None else setting["batched_tokens"]
+            settings = {"sequences": setting["sequences"], "batched_tokens": step}
+            one = kvcache.allocation(layout, tokens, engine, block_size=block_size, **settings)
+            fits = one.total <= exact(memory)
+        assert fits == expected
+
+
 def shaped(result: attention.Shape, **sizes: Any) -> None:
     """Check that sizes are kept as integers, and the weights are those of the matrices."""
     assert all(getattr(result, name) == exact(size) for name, size in sizes.items())
@@ -683,6 +710,7 @@ INVARIANTS: dict[str, Callable[..., None]] = {
     "serving.kvcache.memory_budget": memory_budget,
     "serving.kvcache.capacity": capacity,
     "serving.kvcache.allocation": allocation,
+    "serving.kvcache.longest_context": longest_context,
     "serving.attention.Shape": shaped,
     "serving.attention.random_model": decoder,
     "serving.attention.generate": generated,

@@ -186,6 +186,7 @@ STRATEGIES: dict[str, st.SearchStrategy[Any]] = {
     "layout in an engine": st.one_of(layouts, mixed),
     "engine": st.sampled_from(ENGINES),
     "batched_tokens": st.one_of(st.sampled_from([1, 512, 8192]), numbers),
+    "at_most": st.one_of(st.integers(1, 10**6), numbers),
     "stages": st.one_of(st.sampled_from([1, 1, 2, 3]), numbers),
     "sequences": st.one_of(st.integers(1, 9), numbers),
     "unified": st.booleans(),
@@ -473,6 +474,7 @@ TYPICAL: dict[str, Any] = {
     "engine": "sglang",
     "batched_tokens": 512,
     "stages": 2,
+    "at_most": 4096,
     "sequences": 4,
     "unified": False,
     "weights": 10**10,
@@ -565,11 +567,12 @@ EXTREMES: dict[str, list[Any]] = {
     ],
     "layout in an engine": [
         kvcache.Layout((kvcache.LayerGroup(2, 32, dim), *more), "q8_0", 1)
-        for dim, more in product([0, 32 * 10**300], [(), (kvcache.LayerGroup(1, 32, 0, 9),)])
+        for dim, more in [(32 * 10**300, ()), (0, (kvcache.LayerGroup(1, 32, 0, 9),))]
     ],
-    "engine": ENGINES,
+    "engine": ["vllm", "tensorrt-llm", "llama.cpp"],
     "batched_tokens": [1, 1.7976931348623157e308],
-    "stages": [1, 2, 3],
+    "stages": [1, 3],
+    "at_most": [1, 10**20],
     "sequences": [1, 1e160],
     "unified": [True],
     "weights": [0, 10**20],

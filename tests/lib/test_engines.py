@@ -14,7 +14,15 @@ import pytest
 
 import engine_logs
 from serving import _vllm, kvcache, validation
-from serving.kvcache import LayerGroup, Layout, State, allocation, capacity, memory_budget
+from serving.kvcache import (
+    LayerGroup,
+    Layout,
+    State,
+    allocation,
+    capacity,
+    longest_context,
+    memory_budget,
+)
 from serving.validation import Line, compare
 
 MIB, GIB = 2**20, 2**30
@@ -200,6 +208,25 @@ def test_llama_cpp_gives_each_sequence_a_window():
     assert allocation(of, 100).cells == (256, 256)
     assert allocation(of, 1000, sequences=3).cells == (1536, 1536)
     assert allocation(of, 4096, "ggml").cells == (4096, 4096)
+
+
+def test_the_longest_context_is_found():
+    # half a MiB a token: 100 tokens fit, in whole blocks or cells
+    room = 100 * MIB // 2
+    assert longest_context(FULL, room, 4096) == 96
+    assert longest_context(FULL, room, 50) == 50
+    assert longest_context(FULL, [room, 2 * room], 4096, "sglang") == 100
+    assert longest_context(FULL, room, 4096, "ggml") == 100
+    assert longest_context(FULL, room, 4096, "llama.cpp") == 0
+    assert longest_context(FULL, 512 * MIB // 2, 4096, "llama.cpp") == 512
+    assert longest_context(FULL, 512 * MIB // 2, 4096, "llama.cpp", sequences=3) == 0
+    local = Layout((LayerGroup(32, 4096, 4096, 64),), "bf16", 1)
+    few = {"batched_tokens": 64, "block_size": 16}
+    assert longest_context(local, 9 * 8 * MIB, 4096, **few) == 4096
+    assert longest_context(local, 8 * 8 * MIB, 4096, **few) == 112
+    assert longest_context(local, 8 * 8 * MIB, 4096, "llama.cpp", **few) == 4096
+    with pytest.raises(ValueError, match="engine must be one of llama.cpp"):
+        longest_context(FULL, room, 1, "nginx")
 
 
 def test_a_state_is_kept_for_each_sequence():
