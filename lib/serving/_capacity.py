@@ -109,9 +109,9 @@ def capacity(
     TypeError
         If an argument has the wrong type.
     ValueError
-        If an argument is too small or not whole, ``engine`` is unknown, ``memory`` has not
-        equally many numbers for each stage, or ``layout`` has layers of several kinds that the
-        engine's rule, as it stands here, does not cover.
+        If an argument is too small or not whole, ``tokens`` is more than the configuration
+        states, ``engine`` is unknown, ``memory`` has not equally many numbers for each stage, or
+        ``layout`` has layers that the engine's rule, as it stands here, does not cover.
 
     Notes
     -----
@@ -136,6 +136,11 @@ def capacity(
     """
     is_layout(layout)
     length = errors.integer("tokens", tokens, at_least=1)
+    if layout.context is not None and length > layout.context:
+        raise ValueError(
+            f"tokens must be at most {layout.context}, the longest sequence that the "
+            f"configuration states, got {tokens!r}"
+        )
     batched = errors.integer("batched_tokens", batched_tokens, at_least=1)
     block = rounding(BLOCKS, engine, block_size)
     parts = _stages(layout, errors.integer("stages", stages, at_least=1))
@@ -252,7 +257,7 @@ def _one_kind(layout: Layout, engine: str) -> None:
 
 
 def is_layout(layout: object) -> None:
-    """Refuse what is no layout, or one that keeps nothing."""
+    """Refuse what is no layout, keeps nothing, or as much as an encoder of unknown length."""
     groups = getattr(layout, "groups", None)
     if not isinstance(groups, tuple):
         raise TypeError(f"layout must be a Layout, got {layout!r}")
@@ -260,6 +265,10 @@ def is_layout(layout: object) -> None:
         groups or layout.states  # type: ignore[attr-defined]
     ):
         raise ValueError(f"layout must keep something in each group of layers, got {layout!r}")
+    if any(group.encoder and group.window is None for group in groups):
+        raise ValueError(
+            f"layout does not say how many tokens an encoder hands over, got {layout!r}"
+        )
 
 
 def rounding(known: dict[str, int], engine: str, block_size: int | None) -> int:

@@ -294,11 +294,11 @@ class Report:
 
     def _rows(self, name: Callable[[Case], str]) -> pd.DataFrame:
         rows = [
-            ("" if number else name(case), "" if number else case.engine, *row)
+            ("" if number else f"{name(case)}, {case.engine}", *row)
             for case in self.cases
             for number, row in enumerate(map(_shown, case.results()))
         ]
-        heads = ["", "engine", "in the log", "printed", "computed", "verdict"]
+        heads = ["", "in the log", "printed", "computed", "verdict"]
         return pd.DataFrame(rows, columns=heads)
 
     def _notes(self) -> list[tuple[str, str]]:
@@ -352,10 +352,12 @@ def score() -> Table:
     Returns
     -------
     Table
-        A row for each engine.
+        A row for each engine, and one for all.
     """
-    names = _engines()
-    verdicts = [[c.verdict for c in cases().values() if c.engine == name] for name in names]
+    names = [*_engines(), "all"]
+    verdicts = [
+        [c.verdict for c in cases().values() if name in (c.engine, "all")] for name in names
+    ]
     counts = {word: [row.count(word) for row in verdicts] for word in VERDICTS[1:] + VERDICTS[:1]}
     return table({"engine": names, "cases": [len(row) for row in verdicts], **counts})
 

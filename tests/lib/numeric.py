@@ -116,8 +116,8 @@ layouts = st.builds(
 groups = st.builds(
     kvcache.LayerGroup,
     st.integers(1, 130),
-    st.sampled_from([32, 64, 576, 1024, 2**70]),
-    st.sampled_from([0, 64, 1024]),
+    st.sampled_from([128, 256, 640, 1024, 2**70]),
+    st.sampled_from([0, 128, 1024]),
     st.sampled_from([None, None, 1, 128, 4096]),
     st.sampled_from([False, False, False, True]),
 )

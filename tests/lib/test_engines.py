@@ -229,6 +229,32 @@ def test_the_longest_context_is_found():
         longest_context(FULL, room, 1, "nginx")
 
 
+def test_a_context_beyond_the_models_is_named():
+    of = Layout(FULL.groups, "bf16", 1, context=4096)
+    with pytest.raises(ValueError, match="tokens must be at most 4096, the longest sequence that"):
+        capacity(of, GIB, 4097)
+    with pytest.raises(ValueError, match="tokens must be at most 4096 for each sequence, .* 8193"):
+        allocation(of, 8193, sequences=2)
+    assert allocation(of, 8192, sequences=2).total == 4 * GIB
+    assert allocation(of, 10**6, "sglang").cells == (10**6 + 1,)  # a pool, not a sequence
+    assert longest_context(of, 99 * GIB, 10**6) == 4096
+    assert longest_context(of, 99 * GIB, 10**6, "llama.cpp", sequences=3) == 3 * 4096
+
+
+def test_an_encoder_of_unknown_length_is_named():
+    of = Layout((*FULL.groups, LayerGroup(2, 8, 8, None, True)), "bf16", 1)
+    for ask in (lambda: capacity(of, GIB, 1), lambda: allocation(of, 1, "whisper.cpp")):
+        with pytest.raises(ValueError, match="layout does not say how many tokens an encoder"):
+            ask()
+
+
+def test_a_format_of_its_own_counts():
+    groups = (LayerGroup(2, 512, 0), LayerGroup(2, 64, 0, dtype="fp8"))
+    of = Layout(groups, "bf16", 1)
+    assert capacity(of, GIB, 16).block_bytes == 16 * 2 * (512 * 2 + 64)
+    assert allocation(of, 256).keys == 256 * 2 * (512 * 2 + 64)
+
+
 def test_a_state_is_kept_for_each_sequence():
     # https://github.com/ggml-org/llama.cpp/pull/5328: Mamba 2.8B
     of = Layout((), "fp16", 1, (State(64, 5120 * 16 + 5120 * 3),))
