@@ -362,25 +362,49 @@ def layout(result: Any, config: Any, dtype: str, tensor_parallel: Any) -> None:
     devices = int(exact(tensor_parallel))
     copies = max(1, devices // kept)  # of each head
     whole = {"fp32": 4, "fp16": 2, "bf16": 2, "fp8": 1, "int8": 1}
-    eighths = {"int4": 4, "q8_0": 8.5, "q5_1": 6, "q5_0": 5.5, "q4_1": 5, "q4_0": 4.5}
+    eighths = {"int4": 4, "fp8_scaled": 8.25, "q8_0": 8.5, "q5_1": 6, "q5_0": 5.5, "q4_1": 5, "q4_0": 4.5}
     size = Fraction(whole.get(dtype, 0)) or Fraction(eighths[dtype]) / 8
     everywhere = sum(copies * 2 * dim * size for _ in range(kept)) * int(exact(layers))
     assert isinstance(result.bytes_per_token, int)
     assert result.bytes_per_token * devices == everywhere
 
 
-def sequence_bytes(result: int, self: Any, tokens: Any) -> None:
-    """Check that each token costs the same."""
-    assert isinstance(result, int) and result == exact(tokens) * self.bytes_per_token
+def recounted(layout: Any, tokens: Any, encoder_tokens: Any, block: int) -> Fraction:
+    """Count what a sequence keeps, number by number, in rows of whole blocks."""
+    size = kvcache.BYTES[layout.dtype]
+    total = Fraction(0)
+    for group in layout.groups:
+        rows = int(exact(tokens)) if not group.encoder else encoder_tokens
+        rows = group.window if rows is None else int(exact(rows))
+        rows = rows if group.window is None else min(rows, group.window)
+        total += math.ceil(Fraction(rows, block)) * block * (group.keys + group.values) * (
+            group.layers * size
+        )
+    return total + sum(4 * state.numbers * state.layers for state in layout.states)
 
 
-def max_sequences(result: int, self: Any, memory: Any, tokens: Any, block_size: Any) -> None:
+def sequence_bytes(result: int, self: Any, tokens: Any, encoder_tokens: Any = None) -> None:
+    """Check the count, and that no token costs more than a token can."""
+    assert isinstance(result, int)
+    assert result == recounted(self, tokens, encoder_tokens, 1)
+    assert self.context is None or exact(tokens) <= self.context
+    if exact(tokens) >= 1:
+        before = self.sequence_bytes(exact(tokens) - 1, encoder_tokens)
+        assert 0 <= result - before <= self.bytes_per_token
+
+
+def max_sequences(
+    result: int,
+    self: Any,
+    memory: Any,
+    tokens: Any,
+    block_size: Any,
+    encoder_tokens: Any = None,
+) -> None:
     """Check that so many fit in whole blocks, and that one more does not."""
-    block, length = int(exact(block_size)), int(exact(tokens))
-    kept = length + -length % block
-    assert isinstance(result, int) and kept >= length and kept - length < block
-    assert result * self.sequence_bytes(kept) <= exact(memory)
-    assert (result + 1) * self.sequence_bytes(kept) > exact(memory)
+    each = recounted(self, tokens, encoder_tokens, int(exact(block_size)))
+    assert isinstance(result, int) and result >= 0
+    assert result * each <= exact(memory) < (result + 1) * each
 
 
 def memory_budget(result: Any, memory: Any, utilization: Any, **spent: Any) -> None:

@@ -104,14 +104,25 @@ configs = st.fixed_dictionaries(
         "rope_theta": numbers,
     },
 )
-layouts = st.builds(
-    lambda layers, heads, dim, dtype: kvcache.Layout(
-        (kvcache.LayerGroup(layers, 32 * heads * dim, 32 * heads * dim),), dtype, 1
+groups = st.builds(
+    lambda layers, heads, dim, values, window, encoder: kvcache.LayerGroup(
+        layers, 128 * heads * dim, values * 128 * heads * dim, window or None, encoder and window > 0
     ),
     st.integers(1, 130),
     st.integers(1, 128),
     st.integers(1, 10**20),
+    st.sampled_from([0, 1, 2]),
+    st.sampled_from([0, 0, 1, 128, 4096]),
+    st.booleans(),
+)
+states = st.builds(kvcache.State, st.integers(1, 130), st.integers(1, 10**9))
+layouts = st.builds(
+    kvcache.Layout,
+    st.lists(groups, min_size=1, max_size=3).map(tuple),
     st.sampled_from([*kvcache.BYTES]),
+    st.just(1),
+    st.lists(states, max_size=2).map(tuple),
+    st.sampled_from([None, None, 8192, 10**6]),
 )
 groups = st.builds(
     kvcache.LayerGroup,
@@ -199,6 +210,7 @@ STRATEGIES: dict[str, st.SearchStrategy[Any]] = {
     "tokens": st.one_of(st.integers(0, 10**6), numbers),
     "memory": st.one_of(st.integers(0, 10**13), numbers),
     "block_size": st.one_of(st.sampled_from([1, 16, 64, 256]), numbers),
+    "encoder_tokens": st.one_of(st.none(), st.integers(0, 200), numbers),
     **dict.fromkeys(SIZES, st.one_of(st.integers(1, 9), numbers)),
     "shape": st.sampled_from([model.shape for model in MODELS]),
     "model": st.sampled_from(MODELS),
@@ -486,6 +498,7 @@ TYPICAL: dict[str, Any] = {
     "tokens": 2048,
     "memory": 10**12,
     "block_size": 16,
+    "encoder_tokens": None,
     **{name: getattr(MODELS[1].shape, name) for name in SIZES},
     "shape": MODELS[1].shape,
     "model": MODELS[1],
@@ -563,7 +576,7 @@ EXTREMES: dict[str, list[Any]] = {
     "transform": [None, queues.gamma_transform(1, 0), queues.gamma_transform(1e-300, 1)],
     "layout": [
         kvcache.Layout((kvcache.LayerGroup(1, dim, dim),), dtype, 1)
-        for dim, dtype in product([32, 128, 10**300], kvcache.BYTES)
+        for dim, dtype in product([128, 1280, 128 * 10**298], kvcache.BYTES)
     ],
     "layout in an engine": [
         kvcache.Layout((kvcache.LayerGroup(2, 32, dim), *more), "q8_0", 1)
@@ -587,6 +600,7 @@ EXTREMES: dict[str, list[Any]] = {
     "tokens": [*EXTREME, 2048, 10**20],
     "memory": [*EXTREME, 2**31, 10**20],
     "block_size": [*EXTREME, 16],
+    "encoder_tokens": [None, *EXTREME, 100],
     **dict.fromkeys(SIZES, [1, 1e160, 10**20]),
     "shape": [MODELS[0].shape, attention.Shape(10**20, 6, 2, 10**9, 1), MODELS[2].shape],
     "model": MODELS,
