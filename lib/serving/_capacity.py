@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 from . import _vllm, errors
 from ._budget import Bytes, per_rank
+from ._layers import BYTES, ROWS, State
 
 if TYPE_CHECKING:
     from .kvcache import Layout
@@ -34,6 +35,9 @@ class Capacity:
     ----------
     blocks : int
         Blocks on each device [blocks].
+    block_tokens : int
+        Tokens of a block, the shortest if layers have different ones; 0 if all are states
+        [tokens].
     block_bytes : int
         Size of a block on the device that holds the most of it, in all layers [bytes].
     tokens : int
@@ -51,6 +55,7 @@ class Capacity:
     """
 
     blocks: int
+    block_tokens: int
     block_bytes: int
     tokens: int
     concurrency: float
@@ -73,6 +78,7 @@ def capacity(
     block_size: int | None = None,
     batched_tokens: int = 8192,
     stages: int = 1,
+    state_dtype: str | None = None,
 ) -> Capacity:
     """Count the blocks and tokens that an engine makes of the memory for its cache.
 
@@ -97,6 +103,9 @@ def capacity(
         them besides it [tokens].
     stages : int
         Stages of a pipeline, over which the layers are split as vLLM does [1].
+    state_dtype : str or None
+        Format of states; without it that of the layout. vLLM takes the model's own format unless
+        the configuration has ``mamba_ssm_dtype``, and always for the inputs of convolutions.
 
     Returns
     -------
@@ -122,7 +131,8 @@ def capacity(
     ``python/sglang/srt/mem_cache/memory_pool.py``, commit 000ccdba.
 
     Layers that attend within chunks are counted as layers with a window, two blocks more than
-    vLLM counts. States are taken in the format that the layout names.
+    vLLM counts. A request has two blocks for each table of states, as with prefix caching, which
+    is vLLM's default now ("align" in ``MambaSpec``); for "vllm-v1" one.
 
     Examples
     --------
@@ -143,6 +153,8 @@ def capacity(
         )
     batched = errors.integer("batched_tokens", batched_tokens, at_least=1)
     block = rounding(BLOCKS, engine, block_size)
+    if state_dtype is not None:
+        layout = replace(layout, states=_stored(layout.states, state_dtype))
     parts = _stages(layout, errors.integer("stages", stages, at_least=1))
     room = per_rank("memory", memory)
     if len(room) > 1 and len(room) % len(parts):
@@ -155,7 +167,8 @@ def capacity(
     if engine.startswith("vllm"):
         if engine == "vllm-v0" and layout.states:
             raise ValueError("engine = 'vllm-v0' keeps states outside its blocks, layout has them")
-        pools = [_vllm.pool(part, block, engine != "vllm-v0") for part in parts]
+        kept = {"windows": engine != "vllm-v0", "state_blocks": 2 if engine == "vllm" else 1}
+        pools = [_vllm.pool(part, block, **kept) for part in parts]
         blocks = min(left // one.block_bytes for left, one in zip(least, pools, strict=True))
         size = max(one.block_bytes for one in pools)
         found = _counted(blocks, size, length, lambda n: pools[0].blocks(n, batched), min(least))
@@ -169,12 +182,21 @@ def capacity(
     window = layout.groups[0].window if engine == "tensorrt-llm" else None
     size = max(part.bytes_per_token for part in parts) * block
     found = _counted(blocks, size, length, lambda n: -(-min(n, window or n) // block), min(least))
-    return _logged(replace(found, tokens=blocks * block), engine, length)
+    return _logged(replace(found, block_tokens=block, tokens=blocks * block), engine, length)
 
 
 def _logged(found: Capacity, engine: str, length: int) -> Capacity:
     lines = LOGS.get(engine, LOGS["vllm"])
     return replace(found, log=lines.format(length=length, **vars(found)))
+
+
+def _stored(states: tuple[State, ...], dtype: str) -> tuple[State, ...]:
+    """Give states another format."""
+    if not isinstance(dtype, str) or dtype not in BYTES:
+        raise ValueError(f"state_dtype must be one of {', '.join(BYTES)}, got {dtype!r}")
+    if any((state.numbers - state.recent) % ROWS[dtype][0] for state in states):
+        raise ValueError(f"state_dtype = {dtype!r} cannot store the states of {states}")
+    return tuple(replace(state, dtype=dtype) for state in states)
 
 
 def _vllm_lines(
@@ -184,12 +206,12 @@ def _vllm_lines(
     block = min((kind.block for kind in pool.kinds if kind.block), default=0)
     if engine == "vllm-v0":
         kept = found.blocks * block
-        return {"tokens": kept, "concurrency": kept / length}
+        return {"block_tokens": block, "tokens": kept, "concurrency": kept / length}
     if engine == "vllm-v1":
-        return {"tokens": found.blocks // sum(pool.tables) * block}
+        return {"block_tokens": block, "tokens": found.blocks // sum(pool.tables) * block}
     printed = found.concurrency * length  # in floats, as the engine computes it
     exact = found.blocks * length // found.request_blocks
-    return {"tokens": int(printed) if math.isfinite(printed) else exact}
+    return {"block_tokens": block, "tokens": int(printed) if math.isfinite(printed) else exact}
 
 
 def _counted(
@@ -203,7 +225,7 @@ def _counted(
             f"one request of tokens = {length} takes {request * size} bytes, and memory = {room} "
             f"bytes holds {blocks} blocks of {size} bytes"
         )
-    return Capacity(blocks, size, 0, blocks / request, request, longest, reason=reason)
+    return Capacity(blocks, 0, size, 0, blocks / request, request, longest, reason=reason)
 
 
 def largest(fits: Callable[[int], bool], most: int) -> int:

@@ -157,7 +157,7 @@ def every_head(config: Mapping[str, Any]) -> dict[str, Any]:
 
 def _capacity(layout: kvcache.Layout, setting: Mapping[str, Any]) -> kvcache.Capacity:
     memory = setting.get("memory")
-    names = ("tokens", "engine", "block_size", "batched_tokens", "stages")
+    names = ("tokens", "engine", "block_size", "batched_tokens", "stages", "state_dtype")
     rest = {name: setting[name] for name in names if name in setting}
     if memory is None and "blocks" in setting:
         memory = setting["blocks"] * kvcache.capacity(layout, 0, **rest).block_bytes
@@ -177,6 +177,7 @@ def _allocation(layout: kvcache.Layout, setting: Mapping[str, Any]) -> kvcache.A
 
 QUESTIONS: dict[str, Callable[[kvcache.Layout, Mapping[str, Any]], Any]] = {
     "blocks": lambda layout, s: _capacity(layout, s).blocks,
+    "block tokens": lambda layout, s: _capacity(layout, {"memory": 0, **s}).block_tokens,
     "tokens": lambda layout, s: _capacity(layout, s).tokens,
     "concurrency": lambda layout, s: _capacity(layout, s).concurrency,
     "longest": lambda layout, s: _capacity(layout, s).longest,

@@ -362,7 +362,15 @@ def layout(result: Any, config: Any, dtype: str, tensor_parallel: Any) -> None:
     devices = int(exact(tensor_parallel))
     copies = max(1, devices // kept)  # of each head
     whole = {"fp32": 4, "fp16": 2, "bf16": 2, "fp8": 1, "int8": 1}
-    eighths = {"int4": 4, "fp8_scaled": 8.25, "q8_0": 8.5, "q5_1": 6, "q5_0": 5.5, "q4_1": 5, "q4_0": 4.5}
+    eighths = {
+        "int4": 4,
+        "fp8_scaled": 8.25,
+        "q8_0": 8.5,
+        "q5_1": 6,
+        "q5_0": 5.5,
+        "q4_1": 5,
+        "q4_0": 4.5,
+    }
     size = Fraction(whole.get(dtype, 0)) or Fraction(eighths[dtype]) / 8
     everywhere = sum(copies * 2 * dim * size for _ in range(kept)) * int(exact(layers))
     assert isinstance(result.bytes_per_token, int)
@@ -377,8 +385,11 @@ def recounted(layout: Any, tokens: Any, encoder_tokens: Any, block: int) -> Frac
         rows = int(exact(tokens)) if not group.encoder else encoder_tokens
         rows = group.window if rows is None else int(exact(rows))
         rows = rows if group.window is None else min(rows, group.window)
-        total += math.ceil(Fraction(rows, block)) * block * (group.keys + group.values) * (
-            group.layers * size
+        total += (
+            math.ceil(Fraction(rows, block))
+            * block
+            * (group.keys + group.values)
+            * (group.layers * size)
         )
     return total + sum(4 * state.numbers * state.layers for state in layout.states)
 

@@ -106,7 +106,11 @@ configs = st.fixed_dictionaries(
 )
 groups = st.builds(
     lambda layers, heads, dim, values, window, encoder: kvcache.LayerGroup(
-        layers, 128 * heads * dim, values * 128 * heads * dim, window or None, encoder and window > 0
+        layers,
+        128 * heads * dim,
+        values * 128 * heads * dim,
+        window or None,
+        encoder and window > 0,
     ),
     st.integers(1, 130),
     st.integers(1, 128),
@@ -123,21 +127,6 @@ layouts = st.builds(
     st.just(1),
     st.lists(states, max_size=2).map(tuple),
     st.sampled_from([None, None, 8192, 10**6]),
-)
-groups = st.builds(
-    kvcache.LayerGroup,
-    st.integers(1, 130),
-    st.sampled_from([128, 256, 640, 1024, 2**70]),
-    st.sampled_from([0, 128, 1024]),
-    st.sampled_from([None, None, 1, 128, 4096]),
-    st.sampled_from([False, False, False, True]),
-)
-states = st.builds(kvcache.State, st.integers(1, 64), st.sampled_from([32, 10**5, 2**70]))
-mixed = st.builds(
-    lambda groups, dtype, states: kvcache.Layout(tuple(groups), dtype, 1, tuple(states)),
-    st.lists(groups, min_size=1, max_size=3),
-    st.sampled_from([*kvcache.BYTES]),
-    st.lists(states, max_size=1),
 )
 ENGINES = ["vllm", "vllm-v1", "vllm-v0", "sglang", "tensorrt-llm"]
 ENGINES += ["llama.cpp", "whisper.cpp", "ggml", "nginx"]
@@ -194,10 +183,11 @@ STRATEGIES: dict[str, st.SearchStrategy[Any]] = {
     "service_cv": st.one_of(st.floats(0, 5), numbers),
     "transform": st.sampled_from([None, queues.gamma_transform(1, 1), math.sqrt]),
     "layout": layouts,
-    "layout in an engine": st.one_of(layouts, mixed),
+    "layout in an engine": layouts,
     "engine": st.sampled_from(ENGINES),
     "batched_tokens": st.one_of(st.sampled_from([1, 512, 8192]), numbers),
     "at_most": st.one_of(st.integers(1, 10**6), numbers),
+    "state_dtype": st.sampled_from([None, None, *kvcache.BYTES, "float16"]),
     "stages": st.one_of(st.sampled_from([1, 1, 2, 3]), numbers),
     "sequences": st.one_of(st.integers(1, 9), numbers),
     "unified": st.booleans(),
@@ -486,6 +476,7 @@ TYPICAL: dict[str, Any] = {
     "engine": "sglang",
     "batched_tokens": 512,
     "stages": 2,
+    "state_dtype": None,
     "at_most": 4096,
     "sequences": 4,
     "unified": False,
@@ -585,6 +576,7 @@ EXTREMES: dict[str, list[Any]] = {
     "engine": ["vllm", "tensorrt-llm", "llama.cpp"],
     "batched_tokens": [1, 1.7976931348623157e308],
     "stages": [1, 3],
+    "state_dtype": ["bf16"],
     "at_most": [1, 10**20],
     "sequences": [1, 1e160],
     "unified": [True],

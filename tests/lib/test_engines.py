@@ -133,17 +133,42 @@ def test_vllm_gives_narrow_layers_longer_blocks():
         capacity(Layout((LayerGroup(1, 768, 768), LayerGroup(1, 1024, 1024, 8)), "bf16", 1), 1, 1)
 
 
-def test_vllm_makes_blocks_of_attention_as_long_as_a_state():
-    # a log of vLLM 0.25.1 for a model with 48 states and 16 layers of 4 x 256 keys and values in
-    # fp8: 1616 tokens; the state has a short memory of 3 + 4 or 5 tokens while it speculates
-    for more in (4, 5):
-        state = State(48, (3 + more) * 10240 // 2 + 48 * 128 * 128)
-        of = Layout((LayerGroup(16, 1024, 1024),), "fp8", 1, (state,))
-        found = capacity(of, 64 * GIB, 16160)
-        assert (found.block_bytes, found.request_blocks) == (16 * 1616 * 2048, 10 + 3)
-    alone = Layout((), "bf16", 1, (State(64, 1000),))
-    assert capacity(alone, 10 * 256_000, 10**6).request_blocks == 1
-    assert capacity(alone, 10 * 256_000, 10**6).concurrency == 10
+@pytest.mark.parametrize(
+    ("devices", "dtype", "drafts", "block"),
+    [
+        # Qwen3.8 27B: https://github.com/mitchross/talos-argocd-proxmox/pull/1995, and 784 tokens
+        # on one device with a cache of 2 bytes; 1616 in 1 byte with 4 drafted tokens
+        *((2, "fp8", 0, 1568), (1, "bf16", 0, 784), (1, "fp8", 4, 1616), (1, "fp8", 5, 1616)),
+    ],
+)
+def test_vllm_makes_blocks_of_attention_as_long_as_a_state(devices, dtype, drafts, block):
+    recent, rest = (3 + drafts) * 10240 // devices, 48 // devices * 128 * 128
+    state = State(48, recent + rest, recent=recent)
+    of = Layout((LayerGroup(16, 1024 // devices, 1024 // devices),), dtype, devices, (state,))
+    found = capacity(of, 64 * GIB, 10 * block)
+    assert found.block_tokens == block and found.request_blocks == 10 + 3 * 2
+    assert found.block_bytes == 16 * block * of.bytes_per_token // 16
+    assert capacity(of, 64 * GIB, 10 * block, "vllm-v1").request_blocks == 10 + 3
+
+
+def test_states_alone_share_blocks_of_their_own():
+    of = Layout((), "bf16", 1, (State(64, 1000),))
+    assert capacity(of, 10 * 256_000, 10**6, "vllm-v1").concurrency == 10
+    assert capacity(of, 10 * 256_000, 10**6).concurrency == 5
+    assert capacity(of, 10 * 256_000, 10**6).block_tokens == 0
+
+
+def test_states_in_the_models_own_format():
+    # Qwen3-Next on two devices: blocks of 544 tokens in vLLM
+    state = State(36, 3 * 4096 + 16 * 128 * 128, recent=3 * 4096)
+    of = Layout((LayerGroup(12, 256, 256),), "bf16", 2, (state,))
+    assert capacity(of, GIB, 4096, state_dtype="bf16").block_tokens == 544
+    assert capacity(of, GIB, 4096).block_tokens > 1000
+    with pytest.raises(ValueError, match="state_dtype must be one of .*, got 'float16'"):
+        capacity(of, GIB, 4096, state_dtype="float16")
+    odd = Layout((), "bf16", 1, (State(1, 33),))
+    with pytest.raises(ValueError, match="state_dtype = 'q8_0' cannot store the states"):
+        capacity(odd, GIB, 4096, state_dtype="q8_0")
 
 
 def test_an_encoder_takes_blocks_that_do_not_grow():
