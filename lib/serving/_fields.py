@@ -75,7 +75,9 @@ def language(config: Any) -> dict[str, Any]:
 def _assumed(part: Fields) -> dict[str, Any]:
     """Find what the class of the model assumes of fields that are silent under all their names."""
     kind, known = str(part.get("model_type", "")), _defaults()
-    row = next((known[one] for one in (kind, f"{kind}_text", f"{kind}_text_model") if one in known), {})
+    row = next(
+        (known[one] for one in (kind, f"{kind}_text", f"{kind}_text_model") if one in known), {}
+    )
     others = {name: group for group in GROUPS for name in group}
     return {
         name: value
@@ -181,3 +183,10 @@ def encoder_tokens(fields: Fields) -> int | None:
         return context(fields["encoder"])
     found = given(fields, ENCODER_TOKENS)
     return count(found, ENCODER_TOKENS) if found else context(fields)
+
+
+def latent(fields: Fields) -> bool:
+    """Whether a layer keeps one latent row of a token for all heads."""
+    if fields.get("use_mla"):
+        return count(fields, ("kv_lora_rank",)) > 0
+    return bool(fields.get("kv_lora_rank")) and fields.get("use_mla") is not False

@@ -7,11 +7,10 @@ from __future__ import annotations
 
 import reprlib
 from collections.abc import Callable
-from typing import Any
 
 from . import errors
+from ._fields import LAYERS, Fields, count, given, layers, listed, mapping, window
 from ._fields import WINDOW as WINDOWS
-from ._fields import Fields, count, given, layers, listed, mapping, window
 
 FULL, WINDOW, CHUNK, STATE, BOTH, CROSS, NONE = (
     *("every token", "a window", "a chunk", "a state", "every token and a state"),
@@ -19,25 +18,23 @@ FULL, WINDOW, CHUNK, STATE, BOTH, CROSS, NONE = (
 )
 """What a layer keeps."""
 
-NAMES: dict[Any, str] = {
-    **dict.fromkeys(("full_attention", "attention", "full", "global", "indexed_attention"), FULL),
-    **dict.fromkeys(("deepseek_sparse_attention", "*"), FULL),
+NAMES: dict[str, str] = {
+    **dict.fromkeys(("full_attention", "attention", "full", "global", "*", "G"), FULL),
+    **dict.fromkeys(("indexed_attention", "deepseek_sparse_attention"), FULL),
     **dict.fromkeys(("sliding_attention", "local", "local_attention", "sliding", "L"), WINDOW),
-    **dict.fromkeys(("chunked_attention",), CHUNK),
     **dict.fromkeys(("linear_attention", "mamba", "mamba2", "recurrent", "conv", "M"), STATE),
-    "hybrid": BOTH,
     **dict.fromkeys(("moe", "mlp", "-", "E"), NONE),
-    "G": FULL,
+    "chunked_attention": CHUNK,
+    "hybrid": BOTH,
 }
 """What the name of a layer's kind says that it keeps."""
 
 
 def _named(name: str, fields: Fields, n: int) -> list[str]:
     """Read a name for each layer; entries for layers that only draft tokens may follow."""
-    value = fields[name]
-    if isinstance(value, (list, str)):
-        drafts = count(fields, ("num_nextn_predict_layers",), 0) if _drafts(fields) else 0
-        value = value[:n] if len(value) == n + drafts else value
+    value, drafts = fields[name], fields.get("num_nextn_predict_layers")
+    if drafts and isinstance(value, list) and len(value) == n + drafts:
+        value = value[:n]
     listed(name, value, n)
     for kind in value:
         if not isinstance(kind, str) or kind not in NAMES:
@@ -45,10 +42,6 @@ def _named(name: str, fields: Fields, n: int) -> list[str]:
                 f"config: {name} = {reprlib.repr(value)} has {kind!r}, which is not modelled"
             )
     return [NAMES[kind] for kind in value]
-
-
-def _drafts(fields: Fields) -> bool:
-    return bool(fields.get("num_nextn_predict_layers"))
 
 
 def _repeated(name: str, fields: Fields, n: int) -> list[str]:
@@ -116,19 +109,15 @@ def _every(rare: str, common: str) -> Rule:
 
     def rule(name: str, fields: Fields, n: int) -> list[str]:
         if isinstance(fields[name], str):  # EXAONE 4: L and G, and the last is global
-            kinds = _repeated_letters(name, fields, n)
-            return [*kinds[:-1], rare]
+            letters = _named(name, fields, len(fields[name])) * n
+            return [*letters[: n - 1], rare]
         step = count(fields, (name,))
-        if common == WINDOW and given(fields, WINDOWS) == {} != {*WINDOWS} & {*fields}:
-            return [rare] * n  # the window is stated to be null
+        off = window(fields) is None and any(other in fields for other in WINDOWS)
+        if common == WINDOW and off:
+            return [rare] * n
         return [common if place % step else rare for place in range(1, n + 1)]
 
     return rule
-
-
-def _repeated_letters(name: str, fields: Fields, n: int) -> list[str]:
-    pattern = fields[name]
-    return (_named(name, {name: pattern}, len(pattern)) * n)[:n]
 
 
 def _blocks(name: str, fields: Fields, n: int) -> list[str]:
@@ -207,6 +196,15 @@ SETTLING = {*_NAMES[: _NAMES.index("cross_attention_layers")], *WITHOUT_HEADS}
 """Fields that settle all questions of windows and states."""
 WINDOWED = {*SETTLING, *_NAMES[_NAMES.index("sliding_window_pattern") :]}
 """Fields beside which the length of a window is read."""
+OF_LAYERS = {
+    WINDOW: {
+        "num_key_value_heads": "swa_num_key_value_heads",
+        "head_dim": "swa_head_dim",
+        "v_head_dim": "swa_v_head_dim",
+    },
+    FULL: {"num_key_value_heads": "num_global_key_value_heads", "head_dim": "global_head_dim"},
+}
+"""Fields that layers of one kind have in the place of the general ones: MiMo, Gemma 4."""
 
 
 def deciding(fields: Fields) -> str | None:
@@ -221,11 +219,8 @@ def deciding(fields: Fields) -> str | None:
 def kinds(fields: Fields) -> list[str]:
     """Tell for each layer what it keeps."""
     name = deciding(fields)
-    if name in ("hybrid_override_pattern", "layers_block_type") and not given(
-        fields, ("num_hidden_layers",)
-    ):
-        return _named(name, fields, len(fields[name]))
-    n = layers(fields)
+    unnumbered = name in ("hybrid_override_pattern", "layers_block_type")
+    n = len(fields[str(name)]) if unnumbered and not given(fields, LAYERS) else layers(fields)
     if name is None:
         found = [FULL] * n
     elif name in WITHOUT_HEADS:

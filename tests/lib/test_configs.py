@@ -405,7 +405,8 @@ HYBRID = {
         [(4, 512, 512, None)], [(36, 3 * (3072 + 256) + 3072 * 128)],
     ),
     "Granite 4.0 Micro, which has fields of a state and no state": (
-        plain(40, 2560, 40, 8, mamba_d_state=256, mamba_n_heads=128, layer_types=["attention"] * 40),
+        plain(40, 2560, 40, 8, mamba_d_state=256, mamba_n_heads=128,
+              layer_types=["attention"] * 40),
         [(40, 512, 512, None)], [],
     ),
     "Falcon-H1 7B, both in every layer": (
@@ -499,7 +500,9 @@ def test_states_are_split_as_vllm_splits_them(name, row):
     own, _, found = read(config, devices)
     assert found == states
     shared = 1 if whole[0][2] == 0 else devices // copies
-    assert own == [(layers, keys // shared, values // shared, w) for layers, keys, values, w in whole]
+    assert own == [
+        (layers, keys // shared, values // shared, w) for layers, keys, values, w in whole
+    ]
 
 
 @pytest.mark.parametrize(
@@ -583,7 +586,12 @@ def test_layers_that_look_at_a_picture_keep_no_text():
 def test_what_the_class_assumes_gives_way_to_any_name_that_is_there():
     llava = {"text_config": {"model_type": "llama", "vocab_size": 32064}, "model_type": "llava"}
     assert read(llava)[0] == [(32, 4096, 4096, None)]
-    gpt2 = {"model_type": "gpt2", "num_hidden_layers": 2, "hidden_size": 64, "num_attention_heads": 4}
+    gpt2 = {
+        "model_type": "gpt2",
+        "num_hidden_layers": 2,
+        "hidden_size": 64,
+        "num_attention_heads": 4,
+    }
     assert read(gpt2)[0] == [(2, 64, 64, None)]
     # a field that is null is not silent: GPT-BigCode without shared keys, Mistral without a window
     assert read(gpt2 | {"model_type": "gpt_bigcode", "multi_query": None})[0] == [(2, 64, 64, None)]

@@ -272,7 +272,10 @@ WRONG = [
     ({"num_key_value_heads": [4] * 31 + [0]}, "num_key_value_heads must be at least 1, got 0"),
     ({"hybrid_layer_pattern": [0] * 31 + [2]}, "hybrid_layer_pattern has 2"),
     ({"attn_layer_indices": [3, 32]}, "attn_layer_indices = .* goes beyond 32 layers"),
-    ({"sliding_window_pattern": 0.5, "sliding_window": 8}, "sliding_window_pattern must be a whole"),
+    (
+        {"sliding_window_pattern": 0.5, "sliding_window": 8},
+        "sliding_window_pattern must be a whole",
+    ),
     ({"sliding_window": 4096, "max_window_layers": 28}, "use_sliding_window must be given"),
     ({"sliding_window": -5}, "sliding_window must be at least 1, got -5"),
     ({"num_kv_shared_layers": 32}, "num_kv_shared_layers = 32 leaves none of 32 layers"),
@@ -281,7 +284,10 @@ WRONG = [
     ({"block_configs": [{"attention": {"no_op": True}}] * 32}, "no layer keeps anything"),
     ({"kv_lora_rank": 512}, "config must have qk_rope_head_dim"),
     ({"use_mla": True}, "config must have kv_lora_rank"),
-    ({"rope_scaling": {"type": "yarn", "factor": None}, "max_position_embeddings": 0}, "at least 1"),
+    (
+        {"rope_scaling": {"type": "yarn", "factor": None}, "max_position_embeddings": 0},
+        "at least 1",
+    ),
 ]
 
 
@@ -344,7 +350,11 @@ def test_a_sequence_beyond_the_context_is_named():
 
 STRETCHED = [
     # Llama 3.1 states the stretched length itself; vLLM leaves it alone
-    (131072, {"rope_type": "llama3", "factor": 8.0, "original_max_position_embeddings": 8192}, 131072),
+    (
+        131072,
+        {"rope_type": "llama3", "factor": 8.0, "original_max_position_embeddings": 8192},
+        131072,
+    ),
     # Qwen 2.5 as its card says to serve it, and DeepSeek-V3
     (32768, {"type": "yarn", "factor": 4.0, "original_max_position_embeddings": 32768}, 131072),
     (163840, {"type": "yarn", "factor": 40, "original_max_position_embeddings": 4096}, 163840),
