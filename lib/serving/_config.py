@@ -31,14 +31,15 @@ def read(config: Any, devices: int) -> tuple[tuple[LayerGroup, ...], tuple[State
     states: Counter[State] = Counter()
     for place, kind in enumerate(_kinds.kinds(fields)):
         if kind in (STATE, BOTH):
-            states[State(1, _states.numbers(fields, devices))] += 1
+            recent, rest = _states.numbers(fields, devices)
+            states[State(1, recent + rest, recent=recent)] += 1
         if kind not in (STATE, NONE):
             rows.update(_rows(fields, kind, place, devices))
     if not rows and not states:
         raise ValueError("config: no layer keeps anything")
     return (
         tuple(_times(group, times) for group, times in rows.items()),
-        tuple(State(times, one.numbers, one.dtype) for one, times in states.items()),
+        tuple(dataclasses.replace(one, layers=times) for one, times in states.items()),
         _fields.context(fields),
     )
 

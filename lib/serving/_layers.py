@@ -98,11 +98,15 @@ class State:
         Numbers in the state of one layer on each device [1].
     dtype : str
         Format of these numbers, a key of `ROWS`.
+    recent : int
+        Those of them that are the latest inputs of a convolution, which some engines keep in
+        another format [1].
     """
 
     layers: int
     numbers: int
     dtype: str = "fp32"
+    recent: int = 0
 
     @property
     def bytes(self) -> int:

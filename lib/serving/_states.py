@@ -1,8 +1,9 @@
 """Sizes of the states that layers keep in the place of keys and values.
 
 A state has as many numbers after a million tokens as after one. Each function counts those of
-one layer on one device. Convolutions keep the inputs that their kernel still reaches, one fewer
-than its width. Heads, channels and groups are split over devices, a single group is copied.
+one layer on one device: the latest inputs of convolutions, and the rest. Convolutions keep the
+inputs that their kernel still reaches, one fewer than its width. Heads, channels and groups are
+split over devices, a single group is copied.
 
 Source: vLLM, ``vllm/model_executor/layers/mamba/mamba_utils.py``, ``MambaStateShapeCalculator``;
 llama.cpp, ``src/llama-hparams.cpp``, ``n_embd_r`` and ``n_embd_s``.
@@ -23,6 +24,10 @@ STATE_HEAD_DIM = ("mamba_d_head", "mamba_head_dim", "mamba_headdim")
 GROUPS = ("mamba_n_groups", "n_groups", "mamba_ngroups")
 
 
+Size = tuple[int, int]
+"""Latest inputs of convolutions, and all other numbers."""
+
+
 def _split(fields: Fields, names: tuple[str, ...], devices: int, numbers: int | None = None) -> int:
     whole = count(fields, names) if numbers is None else numbers
     if whole % devices:
@@ -33,16 +38,16 @@ def _split(fields: Fields, names: tuple[str, ...], devices: int, numbers: int | 
     return whole // devices
 
 
-def gated_delta(fields: Fields, devices: int) -> int:
+def gated_delta(fields: Fields, devices: int) -> Size:
     """Count the state of a gated delta net: of convolutions, and a matrix for each head."""
     keys = _split(fields, ("linear_num_key_heads",), devices)
     values = _split(fields, ("linear_num_value_heads",), devices)
     key, value = (count(fields, (f"linear_{one}_head_dim",)) for one in ("key", "value"))
     kernel = count(fields, ("linear_conv_kernel_dim",))
-    return (kernel - 1) * (2 * keys * key + values * value) + values * value * key
+    return (kernel - 1) * (2 * keys * key + values * value), values * value * key
 
 
-def kimi_delta(fields: Fields, devices: int) -> int:
+def kimi_delta(fields: Fields, devices: int) -> Size:
     """Count the state of Kimi's delta attention: three convolutions, and a matrix for each head."""
     part = fields.get("linear_attn_config") or {}
     stated = {f"linear_{name}": value for name, value in part.items()}
@@ -50,19 +55,19 @@ def kimi_delta(fields: Fields, devices: int) -> int:
     heads = _split({**fields, **stated}, ("linear_num_heads",), devices)
     size = count({**fields, **stated}, ("linear_head_dim",))
     kernel = count(stated or fields, names)
-    return (kernel - 1) * 3 * heads * size + heads * size**2
+    return (kernel - 1) * 3 * heads * size, heads * size**2
 
 
-def lightning(fields: Fields, devices: int) -> int:
+def lightning(fields: Fields, devices: int) -> Size:
     """Count the state of lightning attention: a matrix for each head."""
     size = count(fields, HEAD_DIM, count(fields, WIDTH) // count(fields, HEADS))
-    return _split(fields, HEADS, devices) * size**2
+    return 0, _split(fields, HEADS, devices) * size**2
 
 
-def mamba(fields: Fields, devices: int) -> int:
+def mamba(fields: Fields, devices: int) -> Size:
     """Count the state of Mamba: of a convolution, and some numbers for each channel."""
     channels = _split(fields, INNER, devices, _inner(fields))
-    return channels * (count(fields, KERNEL) - 1 + count(fields, STATE_SIZE))
+    return channels * (count(fields, KERNEL) - 1), channels * count(fields, STATE_SIZE)
 
 
 def _inner(fields: Fields) -> int:
@@ -73,7 +78,7 @@ def _inner(fields: Fields) -> int:
     return count(found, tuple(found) or INNER, stretched)
 
 
-def mamba2(fields: Fields, devices: int) -> int:
+def mamba2(fields: Fields, devices: int) -> Size:
     """Count the state of Mamba 2: of convolutions, also of each group, and heads of matrices."""
     alone = not given(fields, ("num_attention_heads",))
     names = (*STATE_HEADS, "num_heads") if alone else STATE_HEADS
@@ -86,42 +91,42 @@ def mamba2(fields: Fields, devices: int) -> int:
         raise ValueError(f"tensor_parallel = {devices} cannot split {GROUPS[0]} = {groups} evenly")
     state = count(fields, STATE_SIZE)
     kernel = count(fields, KERNEL)
-    return (kernel - 1) * (each + 2 * max(1, groups // devices) * state) + each * state
+    return (kernel - 1) * (each + 2 * max(1, groups // devices) * state), each * state
 
 
-def griffin(fields: Fields, devices: int) -> int:
+def griffin(fields: Fields, devices: int) -> Size:
     """Count the state of a gated linear recurrence: a number for each channel, and a convolution.
 
     Source: Hugging Face transformers, ``models/recurrent_gemma/modeling_recurrent_gemma.py``.
     """
     width = _split(fields, ("lru_width", *WIDTH), devices, _recurrent_width(fields))
-    return width * count(fields, ("conv1d_width",))
+    return width * (count(fields, ("conv1d_width",)) - 1), width
 
 
 def _recurrent_width(fields: Fields) -> int:
     return count(fields, ("lru_width",), count(fields, WIDTH))
 
 
-def short_convolution(fields: Fields, devices: int) -> int:
+def short_convolution(fields: Fields, devices: int) -> Size:
     """Count the inputs that a short convolution still reaches."""
-    return _split(fields, WIDTH, devices) * (count(fields, ("conv_L_cache",)) - 1)
+    return _split(fields, WIDTH, devices) * (count(fields, ("conv_L_cache",)) - 1), 0
 
 
-def rwkv(fields: Fields, devices: int) -> int:
+def rwkv(fields: Fields, devices: int) -> Size:
     """Count the state of RWKV: two shifted tokens and, in version 4, three vectors; later matrices.
 
     Source: Hugging Face transformers, ``models/rwkv/modeling_rwkv.py``, ``RwkvModel.forward``.
     """
     width = _split(fields, WIDTH, devices)
     attention = _split(fields, ("attention_hidden_size",), devices, _attention_width(fields))
-    return 2 * width + attention * count(fields, ("head_size",), 3)
+    return 2 * width, attention * count(fields, ("head_size",), 3)
 
 
 def _attention_width(fields: Fields) -> int:
     return count(fields, ("attention_hidden_size",), count(fields, WIDTH))
 
 
-STATES: tuple[tuple[tuple[str, ...], Callable[[Fields, int], int]], ...] = (
+STATES: tuple[tuple[tuple[str, ...], Callable[[Fields, int], Size]], ...] = (
     (("linear_num_value_heads",), gated_delta),
     (("linear_attn_config", "linear_num_heads"), kimi_delta),
     (("conv1d_width", "lru_width"), griffin),
@@ -134,8 +139,8 @@ STATES: tuple[tuple[tuple[str, ...], Callable[[Fields, int], int]], ...] = (
 """Fields that tell which state it is; the first that is there decides."""
 
 
-def numbers(fields: Fields, devices: int) -> int:
-    """Count the numbers in the state of one layer on one device."""
+def numbers(fields: Fields, devices: int) -> Size:
+    """Count the numbers in the state of one layer on one device, latest inputs first."""
     for names, size in STATES:
         if any(fields.get(name) for name in names):
             return size(fields, devices)

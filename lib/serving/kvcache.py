@@ -14,9 +14,26 @@ from pathlib import Path
 from typing import Any
 
 from . import _config, _fields, errors
+from ._allocation import Allocation, allocation, longest_context
+from ._budget import Budget, memory_budget
+from ._capacity import Capacity, capacity
 from ._layers import BYTES, LayerGroup, State, kept, token_bytes
 
-__all__ = ["BYTES", "LayerGroup", "Layout", "State", "dimensions", "layout"]
+__all__ = [
+    "BYTES",
+    "Allocation",
+    "Budget",
+    "Capacity",
+    "LayerGroup",
+    "Layout",
+    "State",
+    "allocation",
+    "capacity",
+    "dimensions",
+    "layout",
+    "longest_context",
+    "memory_budget",
+]
 
 
 @dataclass(frozen=True)

@@ -424,6 +424,81 @@ def max_sequences(
     assert result * each <= exact(memory) < (result + 1) * each
 
 
+def memory_budget(result: Any, memory: Any, utilization: Any, **spent: Any) -> None:
+    """Check that all memory is accounted for, and that nothing left has a reason."""
+    lists = {name: value if isinstance(value, list) else [value] for name, value in spent.items()}
+    memories = memory if isinstance(memory, list) else [memory]
+    for rank, left in enumerate(result.ranks):
+        used = sum(exact(one[rank % len(one)]) for one in lists.values())
+        room = exact(utilization) * exact(memories[rank % len(memories)]) - used
+        assert isinstance(left, int) and 0 <= left
+        assert left <= room < left + 1 or (left == 0 and room < 1 and result.reason)
+    assert result.cache == min(result.ranks) and bool(result.reason) == (result.cache == 0)
+
+
+def capacity(result: Any, layout: Any, memory: Any, tokens: Any, **setting: Any) -> None:
+    """Check that the blocks fit, the next does not, and what is said of the longest request."""
+    room, length, stages = exact(memory), exact(tokens), int(exact(setting["stages"]))
+    assert all(isinstance(n, int) and n >= 0 for n in (result.blocks, result.tokens))
+    up = result.block_bytes if setting["engine"] == "tensorrt-llm" else 0
+    assert result.blocks * result.block_bytes <= room + up
+    assert (result.blocks + 1) * result.block_bytes > room
+    assert math.isfinite(result.concurrency)
+    assert (result.request_blocks > result.blocks) == bool(result.reason)
+    assert (result.longest == length) == (not result.reason) and 0 <= result.longest <= length
+    if result.reason:
+        for more, fits in [(0, True), (1, False)]:
+            if result.longest + more:
+                other = kvcache.capacity(layout, memory, result.longest + more, **setting)
+                assert (other.request_blocks <= result.blocks) == fits
+    if stages == 1 and len(layout.groups) == 1 and setting["engine"] in ("vllm-v1", "vllm-v0"):
+        block = int(exact(setting["block_size"] or 16))
+        assert result.tokens * (0 if layout.groups[0].encoder else layout.bytes_per_token) <= room
+        assert layout.states or result.tokens == result.blocks * block
+
+
+def allocation(result: Any, layout: Any, tokens: Any, **setting: Any) -> None:
+    """Check that there is room for the context in layers that keep all, and that all is counted."""
+    context, slots = exact(tokens), int(exact(setting["sequences"]))
+    for cells, group in zip(result.cells, layout.groups, strict=True):
+        assert isinstance(cells, int) and cells >= 1
+        if not group.encoder and (group.window is None or setting["engine"] != "llama.cpp"):
+            assert cells >= context
+    rows = [
+        cells * group.layers * (group.keys + group.values) * kvcache.BYTES[layout.dtype]
+        for cells, group in zip(result.cells, layout.groups, strict=True)
+    ]
+    states = sum(state.layers * state.numbers * 4 for state in layout.states) * slots
+    assert result.total == sum(rows) + states and result.states == states
+
+
+def longest_context(
+    result: int,
+    layout: Any,
+    memory: Any,
+    at_most: Any,
+    engine: str,
+    block_size: Any,
+    **setting: Any,
+) -> None:
+    """Check that a context of this length fits, and that one token more does not."""
+    assert isinstance(result, int) and 0 <= result <= exact(at_most)
+    for tokens, expected in [(result, True), (result + 1, False)]:
+        if not 1 <= tokens <= exact(at_most):
+            continue
+        if engine in ("vllm", "vllm-v1", "vllm-v0", "sglang", "tensorrt-llm"):
+            step = setting["batched_tokens"]
+            more = {} if step is None else {"batched_tokens": step}
+            one = kvcache.capacity(layout, memory, tokens, engine, block_size, **more)
+            fits = one.request_blocks <= one.blocks
+        else:
+            step = 512 if setting["batched_tokens"] is None else setting["batched_tokens"]
+            settings = {"sequences": setting["sequences"], "batched_tokens": step}
+            one = kvcache.allocation(layout, tokens, engine, block_size=block_size, **settings)
+            fits = one.total <= exact(memory)
+        assert fits == expected
+
+
 def shaped(result: attention.Shape, **sizes: Any) -> None:
     """Check that sizes are kept as integers, and the weights are those of the matrices."""
     assert all(getattr(result, name) == exact(size) for name, size in sizes.items())
@@ -674,6 +749,10 @@ INVARIANTS: dict[str, Callable[..., None]] = {
     "serving.kvcache.layout": layout,
     "serving.kvcache.Layout.sequence_bytes": sequence_bytes,
     "serving.kvcache.Layout.max_sequences": max_sequences,
+    "serving.kvcache.memory_budget": memory_budget,
+    "serving.kvcache.capacity": capacity,
+    "serving.kvcache.allocation": allocation,
+    "serving.kvcache.longest_context": longest_context,
     "serving.attention.Shape": shaped,
     "serving.attention.random_model": decoder,
     "serving.attention.generate": generated,
