@@ -377,6 +377,12 @@ def layout(result: Any, config: Any, dtype: str, tensor_parallel: Any) -> None:
     assert result.bytes_per_token * devices == everywhere
 
 
+def dimensions(result: Any, config: Any) -> None:
+    """Check that the fields are read as they stand."""
+    assert result == (exact(config["num_hidden_layers"]), exact(config["hidden_size"]))
+    assert all(isinstance(one, int) and one >= 1 for one in result)
+
+
 def recounted(layout: Any, tokens: Any, encoder_tokens: Any, block: int) -> Fraction:
     """Count what a sequence keeps, number by number, in rows of whole blocks."""
     size = kvcache.BYTES[layout.dtype]
@@ -739,6 +745,7 @@ INVARIANTS: dict[str, Callable[..., None]] = {
     "serving.queues.mmck": mmck,
     "serving.queues.mgc": mgc,
     "serving.queues.gamma_transform": gamma_transform,
+    "serving.kvcache.dimensions": dimensions,
     "serving.kvcache.layout": layout,
     "serving.kvcache.Layout.sequence_bytes": sequence_bytes,
     "serving.kvcache.Layout.max_sequences": max_sequences,

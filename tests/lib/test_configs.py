@@ -599,6 +599,15 @@ def test_what_the_class_assumes_gives_way_to_any_name_that_is_there():
     assert read(plain(2, 64, 4, 4, model_type="mistral", sliding_window=None))[0][0][3] is None
 
 
+def test_layers_and_width_by_any_name():
+    assert kvcache.dimensions(V3) == (61, 7168)
+    assert kvcache.dimensions(WHISPER) == (6, 512)
+    assert kvcache.dimensions(WINDOWS["Gemma 3 without its class"][0]) == (34, 2560)
+    assert kvcache.dimensions(catalog.model("llama-4-scout").config) == (48, 5120)
+    with pytest.raises(ValueError, match="config must have hidden_size"):
+        kvcache.dimensions({"num_hidden_layers": 2})
+
+
 @pytest.mark.parametrize("model", catalog.models().values(), ids=lambda model: model.name)
 def test_more_tokens_never_take_less(model):
     made = kvcache.layout(model.config)

@@ -321,6 +321,15 @@ def test_a_window_saturates_and_a_state_stays():
     assert made.max_sequences(60 + 16 * 24 - 1, 11, block_size=8) == 0
 
 
+def test_the_closed_form_of_a_sequence_is_the_count_of_its_layers():
+    # rows of 4 + 4 bytes in 2 layers with a window of 10, 8 in another one, and 60 of states
+    for tokens, total in [(0, 60), (1, 84), (10, 300), (11, 308), (1000, 8220)]:
+        assert value(formulas.sequence_bytes, 8, 16, 10, 60, tokens) == total
+    # DeepSeek-V3: 70272 bytes a token (arXiv:2505.09343, table 1); MiniCPM3 by hand
+    assert value(formulas.latent_token_bytes, 61, 512, 64, 2) == 70_272
+    assert value(formulas.latent_token_bytes, 62, 256, 32, 1) == 62 * 288
+
+
 def test_rows_of_an_encoder_do_not_grow_with_the_answer():
     cross, own = kvcache.LayerGroup(2, 4, 4, 1500, True), kvcache.LayerGroup(2, 4, 4)
     made = kvcache.Layout((own, cross), "int8", 1)
