@@ -6,6 +6,7 @@ Times are in seconds, rates in requests a second, sizes in bytes.
 from . import (
     advice,
     attention,
+    catalog,
     decision,
     errors,
     exact,
@@ -31,6 +32,7 @@ __all__ = [
     "UnstableError",
     "advice",
     "attention",
+    "catalog",
     "decision",
     "errors",
     "exact",

@@ -361,7 +361,9 @@ def layout(result: Any, config: Any, dtype: str, tensor_parallel: Any) -> None:
     kept = config.get("num_key_value_heads") or heads
     devices = int(exact(tensor_parallel))
     copies = max(1, devices // kept)  # of each head
-    size = {"fp32": 4, "fp16": 2, "bf16": 2, "fp8": 1, "int8": 1}[dtype]
+    whole = {"fp32": 4, "fp16": 2, "bf16": 2, "fp8": 1, "int8": 1}
+    eighths = {"int4": 4, "q8_0": 8.5, "q5_1": 6, "q5_0": 5.5, "q4_1": 5, "q4_0": 4.5}
+    size = Fraction(whole.get(dtype, 0)) or Fraction(eighths[dtype]) / 8
     everywhere = sum(copies * 2 * dim * size for _ in range(kept)) * int(exact(layers))
     assert isinstance(result.bytes_per_token, int)
     assert result.bytes_per_token * devices == everywhere

@@ -104,7 +104,7 @@ configs = st.fixed_dictionaries(
 )
 layouts = st.builds(
     lambda layers, heads, dim, dtype: kvcache.Layout(
-        (kvcache.LayerGroup(layers, heads, dim),), dtype, 1
+        (kvcache.LayerGroup(layers, 32 * heads * dim, 32 * heads * dim),), dtype, 1
     ),
     st.integers(1, 130),
     st.integers(1, 128),
@@ -440,7 +440,7 @@ TYPICAL: dict[str, Any] = {
     "service_time": 0.008,
     "service_cv": 0.75,
     "transform": queues.gamma_transform(0.008, 0.75),
-    "layout": kvcache.Layout((kvcache.LayerGroup(80, 8, 128),), "bf16", 1),
+    "layout": kvcache.Layout((kvcache.LayerGroup(80, 1024, 1024),), "bf16", 1),
     "config": {"num_hidden_layers": 80, "hidden_size": 8192, "num_attention_heads": 64},
     "dtype": "bf16",
     "tensor_parallel": 1,
@@ -523,8 +523,8 @@ EXTREMES: dict[str, list[Any]] = {
     "service_cv": EXTREME,
     "transform": [None, queues.gamma_transform(1, 0), queues.gamma_transform(1e-300, 1)],
     "layout": [
-        kvcache.Layout((kvcache.LayerGroup(1, 1, dim),), dtype, 1)
-        for dim, dtype in product([1, 128, 10**300], kvcache.BYTES)
+        kvcache.Layout((kvcache.LayerGroup(1, dim, dim),), dtype, 1)
+        for dim, dtype in product([32, 128, 10**300], kvcache.BYTES)
     ],
     "config": [
         {"num_hidden_layers": layers, "num_attention_heads": heads, "head_dim": dim}
