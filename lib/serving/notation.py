@@ -538,7 +538,7 @@ LOCAL: dict[str, str] = {
     r"D": "service time of a batch, for short",
     r"p_i": "share of the traffic that replica i gets",
     r"i": "index of a request",
-    r"j": "place of a request in its batch",
+    r"j": "place of a request in its batch, or of a token in its answer",
     r"h": "height at which a drawn axis ends",
     r"n": "count; also the excess of a batch over the stability bound",
     r"k": "requests that a batch still lacks when its first one has come",
@@ -578,6 +578,8 @@ LOCAL: dict[str, str] = {
     r"m_1": "mean number of arrivals while a batch of 1 is served",
     r"m_2": "mean number of arrivals while a batch of 2 is served",
     r"\ell": "requests that wait on when a batch starts",
+    r"S_{\max}": "tokens of the longest sequence that an engine accepts",
+    r"x": "a number between zero and one",
     r"O": "order of growth: at most a constant times what stands in the brackets",
 }
 """Letters that only derivations use, by the LaTeX that stands in the text."""

@@ -152,7 +152,7 @@ def waste(input_tokens: ArrayLike, output_tokens: ArrayLike, allocator: Allocato
     >>> waste([100], [300], Contiguous(2048)).used
     0.122314453125
     >>> round(waste([100], [300], Paged(16)).used, 3)
-    0.972
+    0.971
     """
     rows = _lengths(input_tokens, output_tokens, allocator)
     used = sum(s * o + o * (o + 1) // 2 for s, o in rows)
