@@ -512,10 +512,10 @@ TABLE: tuple[Entry, ...] = (
         "tokens",
         "block_waste",
     ),
-    Entry("growth", r"\gamma", "ratio of a size of pieces to the next smaller one", "1"),
+    Entry("growth", r"\alpha", "ratio of a size of pieces to the next smaller one", "1"),
     Entry(
         "class_use",
-        r"u_{\gamma}",
+        r"u_{\alpha}",
         "share of a piece that is asked for, when sizes are rounded up",
         "1",
         "class_use",
@@ -579,7 +579,7 @@ LOCAL: dict[str, str] = {
     r"m_2": "mean number of arrivals while a batch of 2 is served",
     r"\ell": "requests that wait on when a batch starts",
     r"S_{\max}": "tokens of the longest sequence that an engine accepts",
-    r"x": "a number between zero and one",
+    r"y": "a number between zero and one",
     r"O": "order of growth: at most a constant times what stands in the brackets",
 }
 """Letters that only derivations use, by the LaTeX that stands in the text."""

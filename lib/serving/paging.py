@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from fractions import Fraction
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -97,8 +98,7 @@ class Paged:
 Allocator = Contiguous | Paged
 
 
-@dataclass(frozen=True)
-class Shares:
+class Shares(NamedTuple):
     """What memory is set aside for, as shares of one whole.
 
     Attributes

@@ -458,7 +458,7 @@ def described(result: Any, **arguments: Any) -> None:
 
 def waste(result: Any, input_tokens: Any, output_tokens: Any, allocator: Any) -> None:
     """Check that shares are a whole, and the bounds of each way to set memory aside."""
-    parts = list(vars(result).values())
+    parts = list(result)
     assert all(0 <= part <= 1 for part in parts) and result.used > 0
     assert_near(sum(parts), Fraction(1))
     if isinstance(allocator, paging.Paged):
