@@ -547,7 +547,7 @@ LOCAL: dict[str, str] = {
     r"T_{\text{batch}}": "delay of a request until its batch closes",
     r"r": "load that remains at any batch size: arrival rate times t_req",
     r"\delta": "room that is left: target less load",
-    r"u": "logarithm of a batch size",
+    r"u": "logarithm of a batch size or of a length",
     r"W": "waiting time",
     r"P_{\text{loss}}": "share of requests that are lost",
     r"W_n": "wait of the n-th full batch",
@@ -579,7 +579,6 @@ LOCAL: dict[str, str] = {
     r"m_2": "mean number of arrivals while a batch of 2 is served",
     r"\ell": "requests that wait on when a batch starts",
     r"S_{\max}": "tokens of the longest sequence that an engine accepts",
-    r"y": "a number between zero and one",
     r"O": "order of growth: at most a constant times what stands in the brackets",
 }
 """Letters that only derivations use, by the LaTeX that stands in the text."""

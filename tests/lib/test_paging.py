@@ -266,9 +266,13 @@ def test_the_shares_of_figure_2_follow_from_the_lengths_of_figure_11():
 
 
 @pytest.mark.parametrize(
-    ("trace", "held", "naive"), [("conv", 1227.0, 1260.3), ("code", 2130.9, 2061.8)]
+    ("trace", "means", "held", "naive"),
+    [
+        ("conv", (1154.70, 211.126, 1058.60, 0.771418), 1227.0, 1260.3),
+        ("code", (2047.85, 27.8825, 2052.73, 2.146823), 2130.9, 2061.8),
+    ],
 )
-def test_what_running_sequences_hold_in_public_traces_as_chapter_12_says(trace, held, naive):
+def test_what_running_sequences_hold_in_public_traces_as_chapter_12_says(trace, means, held, naive):
     data = os.environ.get("SERVING_DATA")
     if not data:
         pytest.skip("SERVING_DATA is not set: no traces to compare with")
@@ -276,6 +280,9 @@ def test_what_running_sequences_hold_in_public_traces_as_chapter_12_says(trace, 
     prompts, answers = found.input_tokens, found.output_tokens
     moments = (prompts * answers).mean(), (answers**2).mean(), answers.mean()
     assert value(formulas.held_tokens, *map(float, moments)) == pytest.approx(held, abs=0.05)
+    seen = (prompts * answers).sum() / answers.sum()
+    found_means = (prompts.mean(), answers.mean(), seen, answers.std() / answers.mean())
+    assert found_means == pytest.approx(means, rel=5e-6)
     assert (prompts + answers / 2).mean() == pytest.approx(naive, abs=0.05)
     # the same from the pool itself, of the first thousand requests one at a time
     run = paging.simulate(prompts[:1000], answers[:1000], Paged(16), 10**8)
