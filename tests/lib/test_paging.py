@@ -16,7 +16,7 @@ from serving.paging import Contiguous, Paged
 LENGTHS = [(3, 5), (0, 1), (100, 300), (16, 16), (15, 2), (1, 31), (255, 1), (7, 250)]
 PROMPTS, ANSWERS = zip(*LENGTHS, strict=True)
 KINDS = [
-    *(Contiguous(512, reserve, buddy) for reserve in paging.RESERVE for buddy in (True, False)),
+    *(Contiguous(512, room, buddy) for room in paging.ROOMS for buddy in (True, False)),
     *(Paged(1), Paged(16), Paged(40)),
 ]
 
@@ -34,7 +34,7 @@ def counted(prompt, answer, kind):
                 "longest": kind.max_tokens,
                 "power of two": min(prompt + above, kind.max_tokens),
                 "exact": final,
-            }[kind.reserve]
+            }[kind.room]
             piece = 2 ** math.ceil(math.log2(room)) if kind.buddy else room
         total["used"] += used
         total["ahead"] += min(room, final) - used
@@ -179,7 +179,7 @@ def test_shared_blocks_are_the_distinct_beginnings(prefix):
         (lambda: paging.waste([], [], Paged()), "at least 1, got 0 and 0"),
         (lambda: paging.waste([9], [9], Contiguous(17)), "max_tokens = 17, got 18"),
         (lambda: paging.waste([9], [9], "paged"), "allocator must be .* got 'paged'"),
-        (lambda: Contiguous(8, "half"), "reserve must be one of .* got 'half'"),
+        (lambda: Contiguous(8, "half"), "room must be one of .* got 'half'"),
         (lambda: Contiguous(8, "exact", 1), "buddy must be True or False, got 1"),
         (lambda: paging.simulate([9], [9], Paged(16), 31), "pool must have room .* 18 .* got 31"),
         (lambda: paging.simulate([9], [9], Contiguous(18), 31), "pool must have .* 32 .* got 31"),
