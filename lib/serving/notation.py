@@ -193,7 +193,7 @@ TABLE: tuple[Entry, ...] = (
     Entry(
         "window_bytes", r"m_{\text{win}}", "bytes of a token, layers with a window", "bytes/token"
     ),
-    Entry("window", r"S_{\text{win}}", "latest tokens that a window keeps", "tokens"),
+    Entry("window_tokens", r"S_{\text{win}}", "latest tokens that a window keeps", "tokens"),
     Entry("constant_bytes", r"M_{\text{const}}", "bytes kept at any length", "bytes"),
     Entry("sequence_bytes", r"M_{\text{seq}}", "bytes of one sequence", "bytes", "sequence_bytes"),
     Entry("kv_width", r"d_{\text{kv}}", "width of a token's keys, all key heads together", "1"),
