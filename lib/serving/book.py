@@ -109,16 +109,22 @@ class Table:
         return not isinstance(self.frame.index, pd.RangeIndex)
 
 
-def table(columns: Mapping[str, Sequence[Any]], digits: Mapping[str, int] | int = 1) -> Table:
+def table(
+    columns: Mapping[str, Sequence[Any]],
+    digits: Mapping[str, int] | int = 1,
+    infinity: str = "unstable",
+) -> Table:
     """Show columns as a table, with numbers rounded half up; the prose may quote its cells.
 
     Parameters
     ----------
     columns : mapping of str to sequence
         Header to entries. A header that ends in a unit in parentheses, ``"wait (ms)"``, has
-        entries in SI units, which are converted; ``inf`` shows as "unstable", None as a dash.
+        entries in SI units, which are converted; None shows as a dash.
     digits : int or mapping of str to int
         Decimals, for all columns or by header; whole numbers are shown without [1].
+    infinity : str
+        What an entry of ``inf`` shows as.
 
     Returns
     -------
@@ -142,7 +148,10 @@ def table(columns: Mapping[str, Sequence[Any]], digits: Mapping[str, int] | int 
         raise ValueError(f"columns must have equal lengths, got {lengths}")
     places = digits if isinstance(digits, Mapping) else dict.fromkeys(columns, digits)
     shown = {
-        header: [_cell(header, entry, places.get(header, 1)) for entry in entries]
+        header: [
+            infinity if _infinite(entry) else _cell(header, entry, places.get(header, 1))
+            for entry in entries
+        ]
         for header, entries in columns.items()
     }
     frame = pd.DataFrame(shown)
@@ -166,6 +175,8 @@ def explore(function: Callable[..., Any], **ranges: Any) -> None:
     ------
     TypeError
         If a parameter of ``function`` has no default, or a range no parameter.
+    ValueError
+        If a default lies outside its range, so that the picture would show what no slider can.
     """
     parameters = inspect.signature(function).parameters
     missing = [name for name, p in parameters.items() if p.default is inspect.Parameter.empty]
@@ -175,6 +186,8 @@ def explore(function: Callable[..., Any], **ranges: Any) -> None:
             f"function must have a default for each parameter and a parameter for each range; "
             f"without default: {missing}, without parameter: {unknown}"
         )
+    for name, allowed in ranges.items():
+        _check_default(name, parameters[name].default, allowed)
     if not os.environ.get(STILL):
         ipywidgets.interact(function, **ranges)
         return
@@ -186,8 +199,22 @@ def explore(function: Callable[..., Any], **ranges: Any) -> None:
     display(Markdown(f"*Still picture at {defaults}; in JupyterLab this cell has sliders.*"))
 
 
+def _check_default(name: str, default: Any, allowed: Any) -> None:
+    inside = True
+    if isinstance(allowed, list):
+        inside = default in [one[1] if isinstance(one, tuple) else one for one in allowed]
+    elif isinstance(allowed, tuple):
+        inside = bool(allowed[0] <= default <= allowed[1])
+    if not inside:
+        raise ValueError(f"the default {name} = {default!r} lies outside its range {allowed!r}")
+
+
 def _is_text(entry: Any) -> bool:
     return isinstance(entry, str)
+
+
+def _infinite(entry: Any) -> bool:
+    return not _is_text(entry) and entry is not None and bool(np.isposinf(entry))
 
 
 def _cell(header: str, entry: Any, digits: int) -> str:
@@ -195,8 +222,6 @@ def _cell(header: str, entry: Any, digits: int) -> str:
         return str(entry)
     if entry is None:
         return "–"
-    if np.isposinf(entry):
-        return "unstable"
     unit = header.rpartition("(")[2].rstrip(")") if header.endswith(")") else ""
     whole = isinstance(entry, (int, np.integer)) and unit not in units.UNITS
     return units.rounded(entry, 0 if whole else digits, unit)

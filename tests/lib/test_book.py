@@ -68,6 +68,12 @@ def test_a_first_column_of_names_heads_the_rows():
     assert "<th>one</th>" in shown._repr_html_() and "<th>server</th>" in shown._repr_html_()
 
 
+def test_an_infinity_is_called_what_it_is():
+    columns = {"B": [1, 2], "ratio": [float("inf"), 2.0]}
+    assert table(columns).frame["ratio"].tolist() == ["unstable", "2.0"]
+    assert table(columns, infinity="no limit").frame["ratio"].tolist() == ["no limit", "2.0"]
+
+
 def test_tables_that_cannot_be_right():
     with pytest.raises(ValueError, match="equal lengths"):
         table({})
@@ -105,3 +111,12 @@ def test_explorations_that_would_not_move():
         explore(lambda batch: None, batch=(1, 64))
     with pytest.raises(TypeError, match=r"without parameter: \['size'\]"):
         explore(lambda batch=8: None, size=(1, 64))
+
+
+@pytest.mark.parametrize(
+    ("default", "allowed"),
+    [(65, (1, 64)), (0, (1, 64, 1)), (3, [1, 12, 96]), ("c", [("A", "a"), ("B", "b")])],
+)
+def test_a_picture_that_no_slider_can_show_is_refused(default, allowed):
+    with pytest.raises(ValueError, match="lies outside its range"):
+        explore(lambda batch=default: None, batch=allowed)
