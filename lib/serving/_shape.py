@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 from . import errors
 
 NESTED = ("text_config", "llm_config", "language_config", "thinker_config")
-LAYERS = ("num_hidden_layers", "n_layer", "n_layers", "num_layers", "num_transformer_layers")
+LAYERS = ("num_hidden_layers", "n_layer", "n_layers", "num_layers", "decoder_layers")
 WIDTH = ("hidden_size", "n_embd", "n_embed", "d_model", "model_dim")
 HEADS = ("num_attention_heads", "n_head", "n_heads", "num_heads", "decoder_attention_heads")
 HEAD_DIM = ("head_dim", "kv_channels", "attention_head_dim")
@@ -57,10 +57,11 @@ def shape(config: Mapping[str, Any]) -> Shape:
             part = part[name]
     layers, width = _field(part, LAYERS), _field(part, WIDTH)
     heads = _field(part, HEADS, 1)
-    if part.get("kv_lora_rank") is not None:
-        query = _field(part, ("qk_nope_head_dim",)) + _field(part, ("qk_rope_head_dim",))
-        return Shape(layers, width, heads * (query + _field(part, ("v_head_dim",))) // 2)
-    return Shape(layers, width, heads * _field(part, HEAD_DIM, max(width // heads, 1)))
+    head_dim = _field(part, HEAD_DIM, max(width // heads, 1))
+    if part.get("kv_lora_rank") is None:
+        return Shape(layers, width, heads * head_dim)
+    nope, rope = (_field(part, (f"qk_{kind}_head_dim",), head_dim) for kind in ("nope", "rope"))
+    return Shape(layers, width, heads * (nope + rope + _field(part, ("v_head_dim",), nope)) // 2)
 
 
 def _field(part: Mapping[str, Any], names: tuple[str, ...], default: int | None = None) -> int:

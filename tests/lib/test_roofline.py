@@ -121,6 +121,30 @@ def test_layers_with_a_window_read_what_they_keep(window, monkeypatch):
     assert least.attention == pytest.approx(3 * 4 * 8192 * met / 312e12, rel=1e-12)
 
 
+def test_rows_of_an_encoder_are_read_in_every_step(monkeypatch):
+    rows = kvcache.LayerGroup(4, 512, 512, 1500, encoder=True)
+    for group in (rows, replace(rows, window=None)):
+        layout = kvcache.Layout((group,), "fp16", 1)
+        monkeypatch.setattr(roofline.kvcache, "layout", lambda *_, kept=layout: kept)
+        if group.window is None:
+            with pytest.raises(ValueError, match="model must say how many tokens its encoder"):
+                roofline.answers(LLAMA, A100, 2, 10, 9)
+        else:
+            step = roofline.answers(LLAMA, A100, 2, 10, 9).decode
+            each = 4 * 1024 * 2 * 1500
+            assert step.read_cache == pytest.approx(8 * 2 * each / A100.bandwidth, rel=1e-12)
+
+
+@pytest.mark.parametrize("model", catalog.models().values(), ids=lambda model: model.name)
+def test_every_model_of_the_catalogue_has_a_step_or_says_why_not(model):
+    try:
+        step = roofline.decode_step(model, A100, 2, 100)
+    except ValueError as error:
+        assert "encoder" in str(error)
+    else:
+        assert 0 < step.attention < step.total < math.inf or not step.attention
+
+
 def test_states_of_constant_size_are_read_in_every_step(monkeypatch):
     layout = kvcache.Layout((), "fp16", 1, (kvcache.State(5, 1000),))
     monkeypatch.setattr(roofline.kvcache, "layout", lambda *_: layout)
@@ -272,6 +296,8 @@ def test_widths_are_found_under_the_names_of_other_families_and_in_nested_parts(
     assert shape({"n_layer": 48, "n_embd": 1600, "n_head": 25}) == (48, 1600, 1600)
     nested = {"text_config": {"num_hidden_layers": 2, "hidden_size": 10, "num_attention_heads": 4}}
     assert shape(nested | {"vision_config": {"hidden_size": 99}}) == (2, 10, 8)
+    latent = {"num_hidden_layers": 2, "hidden_size": 64, "num_attention_heads": 4}
+    assert shape(latent | {"kv_lora_rank": 8}) == (2, 64, 4 * (16 + 16 + 16) // 2)
     with pytest.raises(ValueError, match="hidden_size"):
         shape({"num_hidden_layers": 2})
 
