@@ -492,9 +492,9 @@ TABLE: tuple[Entry, ...] = (
     ),
     Entry("call_time", r"t_{\text{call}}", "time an exchange takes however little is sent", "s"),
     Entry(
-        "sequence_bytes",
-        r"m_{\text{seq}}",
-        "bytes that a sequence keeps, all copies counted",
+        "kept_bytes",
+        r"m_{\text{kept}}",
+        "bytes that a sequence keeps on all devices together",
         "bytes",
     ),
     Entry(

@@ -18,7 +18,7 @@ INSIDE = {
     **{"quantile": 0.99, "gain": 0.1, "first_batch": 8, "last_batch": 32},
     **{"tail_root": 0.5, "tolerance": 0.1, "confidence": 0.95, "confidence_quantile": 1.96},
     **{"gap_std": 1, "service_std": 1, "gap_cv": 1, "wait_std": 1, "waiting_share": 0.5},
-    **{"peak_rate": 3, "link_rate": 1, "call_time": 0, "sequence_bytes": 0.1},
+    **{"peak_rate": 3, "link_rate": 1, "call_time": 0, "kept_bytes": 0.1},
     **{"latent_width": 1, "rotary_width": 1, "full_bytes": 1, "window_bytes": 1, "window": 1},
     **{"constant_bytes": 1},
     **{"empty_probability": 0.1, "greedy_size": 2, "greedy_square": 5},
@@ -172,7 +172,7 @@ OUTSIDE = {
     "ridge_batch": [{"element_bytes": 0}, {"peak_rate": 0}, {"bandwidth": 0}],
     "matmul_time": [{"batch": 0.5}, {"n_parameters": 0}, {"devices": 0.5}, {"peak_rate": 0}],
     "cache_read_time": [
-        *({"batch": -1}, {"sequence_bytes": -1}, {"devices": 0.5}, {"bandwidth": 0}),
+        *({"batch": -1}, {"kept_bytes": -1}, {"devices": 0.5}, {"bandwidth": 0}),
     ],
     "attention_time": [
         *({"batch": -1}, {"layers": 0}, {"width": 0}, {"tokens": -1}, {"devices": 0.5}),
@@ -191,12 +191,12 @@ OUTSIDE = {
         *({"link_rate": 0}, {"call_time": -1}),
     ],
     "step_time": [
-        *({"batch": 0.5}, {"n_parameters": 0}, {"element_bytes": 0}, {"sequence_bytes": -1}),
+        *({"batch": 0.5}, {"n_parameters": 0}, {"element_bytes": 0}, {"kept_bytes": -1}),
         *({"devices": 0.5}, {"bandwidth": 0}, {"peak_rate": 0}),
     ],
     "crossing_batch": [
         *({"n_parameters": 0}, {"layers": 0}, {"width": 0}, {"tokens": -0.1}),
-        *({"element_bytes": 0}, {"sequence_bytes": -1}, {"peak_rate": 0}, {"sequence_bytes": 6}),
+        *({"element_bytes": 0}, {"kept_bytes": -1}, {"peak_rate": 0}, {"kept_bytes": 6}),
     ],
     "crossing_tokens": [
         *({"n_parameters": 0}, {"layers": 0}, {"width": 0}, {"kv_heads": 0.9}),

@@ -12,19 +12,19 @@ from .steps import cache_read_time, matmul_time, prompt_attention_time
 
 
 @formula(
-    domain=lambda n_parameters, layers, width, tokens, element_bytes, sequence_bytes, bandwidth, peak_rate: (  # noqa: E501
+    domain=lambda n_parameters, layers, width, tokens, element_bytes, kept_bytes, bandwidth, peak_rate: (  # noqa: E501
         n_parameters > 0,
         layers >= 1,
         width >= 1,
         tokens >= 0,
         element_bytes > 0,
-        sequence_bytes >= 0,
+        kept_bytes >= 0,
         peak_rate > 0,
-        2 * (n_parameters + 2 * layers * width * tokens) * bandwidth > sequence_bytes * peak_rate,
+        2 * (n_parameters + 2 * layers * width * tokens) * bandwidth > kept_bytes * peak_rate,
     ),
     latex=(
         r"\frac{N_{\text{par}} s_{\text{elem}} F_{\text{peak}}}{2 \left(N_{\text{par}}"
-        r" + 2 N_L d \, S\right) \beta_{\text{mem}} - m_{\text{seq}} F_{\text{peak}}}"
+        r" + 2 N_L d \, S\right) \beta_{\text{mem}} - m_{\text{kept}} F_{\text{peak}}}"
     ),
     source="here",
     chapter=13,
@@ -35,13 +35,13 @@ def crossing_batch(
     width: Any,
     tokens: Any,
     element_bytes: Any,
-    sequence_bytes: Any,
+    kept_bytes: Any,
     bandwidth: Any,
     peak_rate: Any,
 ) -> Any:
     """Batch for which all reading, caches included, takes as long as all arithmetic."""
     used = n_parameters + attention_work(layers, width, tokens)
-    spare = 2 * used * bandwidth - sequence_bytes * peak_rate
+    spare = 2 * used * bandwidth - kept_bytes * peak_rate
     return n_parameters * element_bytes * peak_rate / spare
 
 

@@ -53,19 +53,19 @@ def matmul_time(batch: Any, n_parameters: Any, devices: Any, peak_rate: Any) -> 
 
 
 @formula(
-    domain=lambda batch, sequence_bytes, devices, bandwidth: (
+    domain=lambda batch, kept_bytes, devices, bandwidth: (
         batch >= 0,
-        sequence_bytes >= 0,
+        kept_bytes >= 0,
         devices >= 1,
         bandwidth > 0,
     ),
-    latex=r"\frac{m_{\text{seq}} B}{N_{\text{dev}} \beta_{\text{mem}}}",
+    latex=r"\frac{m_{\text{kept}} B}{N_{\text{dev}} \beta_{\text{mem}}}",
     source="Pope et al. 2023, section 2",
     chapter=13,
 )
-def cache_read_time(batch: Any, sequence_bytes: Any, devices: Any, bandwidth: Any) -> Any:
+def cache_read_time(batch: Any, kept_bytes: Any, devices: Any, bandwidth: Any) -> Any:
     """Time in which what every sequence keeps crosses the memory bus once."""
-    return sequence_bytes * batch / (devices * bandwidth)
+    return kept_bytes * batch / (devices * bandwidth)
 
 
 @formula(
@@ -165,11 +165,11 @@ def exchange_time(
 
 
 @formula(
-    domain=lambda batch, n_parameters, element_bytes, sequence_bytes, devices, bandwidth, peak_rate: (  # noqa: E501
+    domain=lambda batch, n_parameters, element_bytes, kept_bytes, devices, bandwidth, peak_rate: (  # noqa: E501
         batch >= 1,
         n_parameters > 0,
         element_bytes > 0,
-        sequence_bytes >= 0,
+        kept_bytes >= 0,
         devices >= 1,
         bandwidth > 0,
         peak_rate > 0,
@@ -182,7 +182,7 @@ def step_time(
     batch: Any,
     n_parameters: Any,
     element_bytes: Any,
-    sequence_bytes: Any,
+    kept_bytes: Any,
     devices: Any,
     bandwidth: Any,
     peak_rate: Any,
@@ -192,4 +192,4 @@ def step_time(
         weight_read_time(n_parameters, element_bytes, devices, bandwidth),
         matmul_time(batch, n_parameters, devices, peak_rate),
     )
-    return weights + cache_read_time(batch, sequence_bytes, devices, bandwidth)
+    return weights + cache_read_time(batch, kept_bytes, devices, bandwidth)
