@@ -21,6 +21,7 @@ def play(
     fixed: Array,  # time of a step by the place in the plan
     each: Array,  # time that a sequence adds to it
     length: int,  # requests of a part
+    warm_up: int,  # parts that are not measured
     sums: Array,  # responses of each part
     moments: Array,  # time, sequences over time, steps of sequences, their tokens
 ) -> Any:
@@ -29,11 +30,11 @@ def play(
     left, came, kind = np.empty(size), np.empty(size), np.empty(size, dtype=np.int64)
     part, done, running, now = 0, 0, 0, 0.0
     next_one = rng.standard_exponential() / rate
-    while part < sums.shape[0]:
+    while part < sums.size:
         if running == 0 and next_one > now:
-            if part >= 2:
+            if part >= warm_up:
                 moments[0] += next_one - now
-            now = next_one
+            now = next_one = 0.0  # the clock starts anew, so that it keeps its digits
         while next_one <= now:
             if running == size:
                 left = np.concatenate((left, np.empty(size)))
@@ -52,7 +53,8 @@ def play(
         depth = plan[place]
         lasting = fixed[place] + each[place] * running
         now += lasting
-        if part >= 2:
+        measured = part >= warm_up
+        if measured:
             moments[0] += lasting
             moments[1] += lasting * running
             moments[2] += running
@@ -61,14 +63,14 @@ def play(
             draw, got, row = rng.random(), 0, kind[one]
             while got < depth and draw < kept[row, got]:
                 got += 1
-            if part >= 2:
+            if measured:
                 moments[3] += min(got + 1.0, left[one])
             left[one] -= got + 1
             if left[one] > 0:
                 one += 1
                 continue
-            if part < sums.shape[0]:
-                sums[part, 0] += now - came[one]
+            if part < sums.size:
+                sums[part] += now - came[one]
                 done += 1
                 if done == length:
                     part, done = part + 1, 0

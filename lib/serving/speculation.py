@@ -20,6 +20,8 @@ DEEPEST = 64
 """Most tokens that may be drafted in a step."""
 MOST_RUNNING = 10**5
 """Mean number of running sequences beyond which the states are too many to add up."""
+MOST_TOKENS = 10**11
+"""Tokens of a played run: more would take hours."""
 PARTS, WARM_UP = 30, 2
 """Parts of a played run that its interval compares, and parts before them."""
 
@@ -37,7 +39,7 @@ class Speculator:
     draft_token_time : float
         Time that drafting one token for all sequences adds to a step, at least 0 [s].
     acceptance : float or sequence of float
-        Chance that a drafted token is accepted, if those before it were: 0 to less than 1, the
+        Chance that a drafted token is accepted, if those before it were: above 0 and below 1, the
         same for all requests, or one for each of several equally frequent kinds of request [1].
     repeat_share : float
         Share of ``step_per_sequence`` that each drafted token costs again, 0 to 1 [1].
@@ -72,8 +74,8 @@ class Speculator:
         )
         _keep(self, "draft_token_time", draft)
         chances = errors.array("acceptance", self.acceptance, at_least=0)
-        if chances.ndim > 1 or chances.size == 0 or chances.max() >= 1:
-            raise ValueError(f"acceptance must be 0 to less than 1, got {self.acceptance!r}")
+        if chances.ndim > 1 or chances.size == 0 or chances.min() <= 0 or chances.max() >= 1:
+            raise ValueError(f"acceptance must be above 0 and below 1, got {self.acceptance!r}")
         _keep(self, "acceptance", tuple(chances.ravel().tolist()))
         share = errors.number("repeat_share", self.repeat_share, at_least=0, at_most=1)
         _keep(self, "repeat_share", share)
@@ -254,7 +256,7 @@ def play(
     geometric : bool
         Whether answers end after each token with the same chance, instead of all alike.
     requests : int
-        Requests to answer, 64 to 100000000 [requests].
+        Requests to answer, at least 64 [requests].
     seed : int
         Seed of the random numbers, at least 0 [1].
 
@@ -292,21 +294,24 @@ def play(
         raise TypeError(f"geometric must be True or False, got {geometric!r}")
     load, plan = speculator._checked(arrival_rate, output_tokens, depths)
     count = errors.integer("requests", requests, at_least=2 * (PARTS + WARM_UP))
-    errors.number("requests", requests, at_most=10**8)
+    if count * load / arrival_rate > MOST_TOKENS:
+        raise ValueError(
+            f"requests must be at most {MOST_TOKENS} / output_tokens, got {requests!r} with "
+            f"output_tokens = {output_tokens!r}"
+        )
     rng = np.random.default_rng(errors.integer("seed", seed, at_least=0))
     chances: Any = speculator.acceptance
     kept = np.cumprod(np.tile(np.array(chances)[:, None], (1, DEEPEST)), axis=1)
     fixed, each = speculator._line(plan)
     length = count // (PARTS + WARM_UP)
-    sums, moments = np.zeros((PARTS + WARM_UP, 1)), np.zeros(5)
+    sums, moments = np.zeros(PARTS + WARM_UP), np.zeros(4)
     answer = float(output_tokens)
-    _speculation.play(
-        rng, load / answer, answer, bool(geometric), kept, plan, fixed, each, length, sums, moments
-    )
-    means = sums[WARM_UP:, 0] / length
+    counts = (length, WARM_UP, sums, moments)
+    _speculation.play(rng, load / answer, answer, bool(geometric), kept, plan, fixed, each, *counts)
+    means = sums[WARM_UP:] / length
     student = -float(special.stdtrit(PARTS - 1, 0.025))
     half = student * float(means.std(ddof=1)) / math.sqrt(PARTS)
-    elapsed, area, steps, tokens = moments[:4]
+    elapsed, area, steps, tokens = moments.tolist()
     return Played(PARTS * length, float(means.mean()), half, area / elapsed, tokens / steps)
 
 

@@ -15,6 +15,7 @@ from hypothesis import strategies as st
 
 from docstrings import Documented, documented, is_numeric, parameters
 from serving import LinearService, attention, kvcache, policies, queues, simulation
+from serving.speculation import Speculator
 
 BELOW = {"formulas", "notation", "errors", "units"}
 """Modules that the numeric ones stand on; `formulas` has tests of its own here."""
@@ -55,8 +56,10 @@ def key(one: Documented, argument: str) -> str:
     """Name under which the tables below hold an argument: the object of a method by its class."""
     if argument == "self":
         owner = one.name.split(".")[2]
-        return {"Layout": "layout", "Simulation": "simulation"}.get(owner, argument)
-    return f"{argument} of a run" if one.name == "serving.simulation.simulate" else argument
+        owners = {"Layout": "layout", "Simulation": "simulation", "Speculator": "speculator"}
+        return owners.get(owner, argument)
+    of = {"serving.simulation.simulate": " of a run", "serving.speculation.play": " of a play"}
+    return argument + of.get(one.name, "")
 
 
 def call(one: Documented) -> Callable[..., Any]:
@@ -134,6 +137,10 @@ RUNS = [
     simulation.simulate(50, policies.Fixed(1), LinearService(0.01, 0), requests=640, seed=1),
     simulation.simulate(None, policies.Greedy(2), LinearService(1, 0), arrivals=[0, 0.5, 7]),
 ]
+SPECULATORS = [
+    *(Speculator(0.002, 0.00002, 0.0001, 0.7), Speculator(0.02, 0.001, 0, [0.9, 0.4], 0.3)),
+    *(Speculator(1e-9, 1e-9, 1e6, 1 - 2**-53, 0), Speculator(1, 0.5, 0.1, 1e-300)),
+]
 
 
 STRATEGIES: dict[str, st.SearchStrategy[Any]] = {
@@ -207,6 +214,23 @@ STRATEGIES: dict[str, st.SearchStrategy[Any]] = {
     "percentiles": st.one_of(st.just(()), st.dictionaries(st.integers(1, 99), positive)),
     "quantile": st.one_of(st.sampled_from([0.5, 0.9, 0.99, 0.999]), st.floats(0, 1), numbers),
     "requests": st.sampled_from([1, 2000, 20_000]),
+    "step_fixed": numbers,
+    "step_per_sequence": numbers,
+    "draft_token_time": numbers,
+    "acceptance": st.one_of(st.floats(0, 1), lists(st.floats(0, 1)), shares),
+    "repeat_share": shares,
+    "running": st.one_of(st.integers(1, 200), numbers),
+    "deepest": st.one_of(st.integers(0, 20), numbers),
+    "output_tokens": st.one_of(st.integers(1, 999), numbers),
+    "depths": st.one_of(st.integers(0, 9), lists(st.integers(0, 9)), numbers),
+    "speculator": st.sampled_from(SPECULATORS),
+    "speculator of a play": st.sampled_from(SPECULATORS),
+    "arrival_rate of a play": st.one_of(st.floats(0.1, 20), numbers),
+    "output_tokens of a play": st.one_of(st.floats(0, 60), st.sampled_from([1e12, 1e300])),
+    "depths of a play": st.one_of(st.integers(0, 9), lists(st.integers(0, 9)), numbers),
+    "geometric of a play": st.booleans(),
+    "requests of a play": st.sampled_from([1, 64, 200, 1e300]),
+    "seed of a play": st.one_of(st.integers(0, 9), numbers),
 }
 """Arguments by name, from ordinary to extreme; most are valid."""
 
@@ -484,6 +508,23 @@ TYPICAL: dict[str, Any] = {
     "percentiles": (),
     "quantile": 0.99,
     "requests": 20_000,
+    "step_fixed": 0.020,
+    "step_per_sequence": 0.00025,
+    "draft_token_time": 0.00075,
+    "acceptance": 0.7,
+    "repeat_share": 0.5,
+    "running": 100,
+    "deepest": 8,
+    "output_tokens": 30,
+    "depths": [4, 3, 1, 0],
+    "speculator": SPECULATORS[0],
+    "speculator of a play": SPECULATORS[0],
+    "arrival_rate of a play": 100,
+    "output_tokens of a play": 30,
+    "depths of a play": 2,
+    "geometric of a play": True,
+    "requests of a play": 64,
+    "seed of a play": 3,
 }
 """One right argument of each name."""
 
@@ -572,6 +613,23 @@ EXTREMES: dict[str, list[Any]] = {
     "percentiles": [()],
     "quantile": [1 - 1e-16],
     "requests": [2000],
+    "step_fixed": [*EXTREME, 1e-9],
+    "step_per_sequence": [*EXTREME, 1e-9],
+    "draft_token_time": [0, 1e-300, 1],
+    "acceptance": [5e-324, 1 - 1e-16],
+    "repeat_share": [0, 1e-300, 1],
+    "running": [1, 200, 1e300],
+    "deepest": [0, 64, 1e300],
+    "output_tokens": [*EXTREME, 1e9],
+    "depths": [0, 64, [64, 0], [0, 64], 1e300],
+    "speculator": SPECULATORS,
+    "speculator of a play": SPECULATORS,
+    "arrival_rate of a play": EXTREME,
+    "output_tokens of a play": [1, 1e300],
+    "depths of a play": [0, [64, 0]],
+    "geometric of a play": [False],
+    "requests of a play": [64, 1e300],
+    "seed of a play": [1.7976931348623157e308],
 }
 """Arguments of which every combination is tried."""
 EXTREMES["self"] = EXTREMES["service"]
@@ -588,7 +646,7 @@ SIGNED = {"arrivals"}
 """Numbers that may be negative."""
 ENDLESS = {"max_wait", "tail"}
 """Numbers that may be infinite."""
-OBJECTS = {"self", "service", "shape", "model", "transform"}
+OBJECTS = {"self", "service", "shape", "model", "transform", "speculator"}
 """Arguments that are no numbers."""
 
 

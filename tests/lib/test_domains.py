@@ -19,6 +19,8 @@ INSIDE = {
     **{"tail_root": 0.5, "tolerance": 0.1, "confidence": 0.95, "confidence_quantile": 1.96},
     **{"gap_std": 1, "service_std": 1, "gap_cv": 1, "wait_std": 1, "waiting_share": 0.5},
     **{"empty_probability": 0.1, "greedy_size": 2, "greedy_square": 5},
+    **{"acceptance": 0.7, "drafted": 4, "step_fixed": 20, "step_per_sequence": 0.25},
+    **{"spec_fixed": 23, "spec_each": 1.25, "step_yield": 2.5},
 }
 """Arguments at which every formula has a value."""
 
@@ -158,6 +160,20 @@ OUTSIDE = {
     "kimura": [*DELAYED, {"rate": 0}, {"service_cv": -1}],
     "last_place_wait": [{"servers": 0}, {"capacity": 3}, {"service_rate": 0}],
     "overload_loss": [{"load": 0.9}],
+    "chain_yield": [{"acceptance": 0}, {"acceptance": 1}, {"drafted": -1}],
+    "speculative_capacity": [{"output_tokens": 0.9}, {"spec_each": 0}, {"step_yield": 0.9}],
+    "speculative_response": [
+        *({"arrival_rate": -1}, {"output_tokens": 0.9}, {"spec_fixed": -1}, {"spec_each": -1}),
+        {"step_yield": 0.9, "arrival_rate": 0.1},
+    ],
+    "break_even_running": [
+        *({"step_per_sequence": -0.1}, {"spec_fixed": -1}, {"spec_fixed": 51}),
+        {"spec_each": 0.6},
+    ],
+    "break_even_load": [
+        *({"output_tokens": 0.9}, {"step_per_sequence": -0.1}, {"spec_fixed": -1}),
+        *({"spec_fixed": 50}, {"spec_each": 0.6}),
+    ],
 }
 UNSTABLE = {
     "min_batch": {"arrival_rate": 1400},
@@ -187,6 +203,7 @@ UNSTABLE = {
     "greedy_light_bound": {"arrival_rate": 2000},
     "greedy_busy_bound": {"arrival_rate": 2000},
     "greedy_bound": {"arrival_rate": 2000},
+    "speculative_response": {"arrival_rate": 2},
 }
 
 

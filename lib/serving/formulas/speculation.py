@@ -5,17 +5,19 @@ from __future__ import annotations
 from typing import Any
 
 from .._formula import formula, stable
+from .._generic import expm1, log1p
 
 
 @formula(
-    domain=lambda acceptance, drafted: (acceptance >= 0, acceptance < 1, drafted >= 0),
+    domain=lambda acceptance, drafted: (acceptance > 0, acceptance < 1, drafted >= 0),
     latex=r"\frac{1 - \alpha^{k + 1}}{1 - \alpha}",
     source="Leviathan et al. 2023",
     chapter=18,
 )
 def chain_yield(acceptance: Any, drafted: Any) -> Any:
     """Mean tokens of a step, if every drafted token is accepted with the same chance."""
-    return (1 - acceptance ** (drafted + 1)) / (1 - acceptance)
+    # the power by its logarithm, which keeps its digits where the chance is close to 1
+    return -expm1((drafted + 1) * log1p(acceptance - 1)) / (1 - acceptance)
 
 
 @formula(
