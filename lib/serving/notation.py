@@ -465,6 +465,7 @@ TABLE: tuple[Entry, ...] = (
         "greedy_busy_bound",
     ),
     Entry("greedy_bound", r"\varphi", "the smaller of the two bounds", "s", "greedy_bound"),
+    Entry("output_mean", r"E[S_{\text{out}}]", "mean answer of a request", "tokens"),
     Entry("step_fixed", r"a_{\text{step}}", "time a step takes whatever runs", "s"),
     Entry(
         "step_per_sequence", r"b_{\text{step}}", "time each running sequence adds to a step", "s"

@@ -272,7 +272,7 @@ def play(
     UnstableError
         If requests arrive faster than they can be answered.
     ValueError
-        If an argument is out of range.
+        If an argument is out of range, or the run is too short to measure anything.
 
     Notes
     -----
@@ -312,6 +312,8 @@ def play(
     student = -float(special.stdtrit(PARTS - 1, 0.025))
     half = student * float(means.std(ddof=1)) / math.sqrt(PARTS)
     elapsed, area, steps, tokens = moments.tolist()
+    if steps == 0:
+        raise ValueError(f"requests = {requests!r} is too few: all of them ran at the same time")
     return Played(PARTS * length, float(means.mean()), half, area / elapsed, tokens / steps)
 
 

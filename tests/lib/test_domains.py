@@ -20,7 +20,7 @@ INSIDE = {
     **{"gap_std": 1, "service_std": 1, "gap_cv": 1, "wait_std": 1, "waiting_share": 0.5},
     **{"empty_probability": 0.1, "greedy_size": 2, "greedy_square": 5},
     **{"acceptance": 0.7, "drafted": 4, "step_fixed": 20, "step_per_sequence": 0.25},
-    **{"spec_fixed": 23, "spec_each": 1.25, "step_yield": 2.5},
+    **{"spec_fixed": 23, "spec_each": 1.25, "step_yield": 2.5, "output_mean": 1},
 }
 """Arguments at which every formula has a value."""
 
@@ -161,9 +161,9 @@ OUTSIDE = {
     "last_place_wait": [{"servers": 0}, {"capacity": 3}, {"service_rate": 0}],
     "overload_loss": [{"load": 0.9}],
     "chain_yield": [{"acceptance": 0}, {"acceptance": 1}, {"drafted": -1}],
-    "speculative_capacity": [{"output_tokens": 0.9}, {"spec_each": 0}, {"step_yield": 0.9}],
+    "speculative_capacity": [{"output_mean": 0.9}, {"spec_each": 0}, {"step_yield": 0.9}],
     "speculative_response": [
-        *({"arrival_rate": -1}, {"output_tokens": 0.9}, {"spec_fixed": -1}, {"spec_each": -1}),
+        *({"arrival_rate": -1}, {"output_mean": 0.9}, {"spec_fixed": -1}, {"spec_each": -1}),
         {"step_yield": 0.9, "arrival_rate": 0.1},
     ],
     "break_even_running": [
@@ -171,7 +171,7 @@ OUTSIDE = {
         {"spec_each": 0.6},
     ],
     "break_even_load": [
-        *({"output_tokens": 0.9}, {"step_per_sequence": -0.1}, {"spec_fixed": -1}),
+        *({"output_mean": 0.9}, {"step_per_sequence": -0.1}, {"spec_fixed": -1}),
         *({"spec_fixed": 50}, {"spec_each": 0.6}),
     ],
 }

@@ -21,46 +21,46 @@ def chain_yield(acceptance: Any, drafted: Any) -> Any:
 
 
 @formula(
-    domain=lambda output_tokens, spec_each, step_yield: (
-        output_tokens >= 1,
+    domain=lambda output_mean, spec_each, step_yield: (
+        output_mean >= 1,
         spec_each > 0,
         step_yield >= 1,
     ),
-    latex=r"\frac{y}{S_{\text{out}} b_{\text{spec}}}",
+    latex=r"\frac{y}{E[S_{\text{out}}] b_{\text{spec}}}",
     source="here",
     chapter=18,
 )
-def speculative_capacity(output_tokens: Any, spec_each: Any, step_yield: Any) -> Any:
+def speculative_capacity(output_mean: Any, spec_each: Any, step_yield: Any) -> Any:
     """Arrival rate at which an engine that speculates is full."""
-    return step_yield / (output_tokens * spec_each)
+    return step_yield / (output_mean * spec_each)
 
 
 @formula(
-    domain=lambda arrival_rate, output_tokens, spec_fixed, spec_each, step_yield: (
+    domain=lambda arrival_rate, output_mean, spec_fixed, spec_each, step_yield: (
         arrival_rate >= 0,
-        output_tokens >= 1,
+        output_mean >= 1,
         spec_fixed >= 0,
         spec_each >= 0,
         step_yield >= 1,
-        stable(arrival_rate * output_tokens * spec_each < step_yield),
+        stable(arrival_rate * output_mean * spec_each < step_yield),
     ),
     latex=(
-        r"\frac{S_{\text{out}} (a_{\text{spec}} + b_{\text{spec}})}"
-        r"{y - \lambda_{\text{arr}} S_{\text{out}} b_{\text{spec}}}"
+        r"\frac{E[S_{\text{out}}] (a_{\text{spec}} + b_{\text{spec}})}"
+        r"{y - \lambda_{\text{arr}} E[S_{\text{out}}] b_{\text{spec}}}"
     ),
     source="here, from the law of continuous batching",
     chapter=18,
 )
 def speculative_response(
     arrival_rate: Any,
-    output_tokens: Any,
+    output_mean: Any,
     spec_fixed: Any,
     spec_each: Any,
     step_yield: Any,
 ) -> Any:
     """Mean response of an engine that speculates in every step."""
-    alone = output_tokens * (spec_fixed + spec_each)
-    return alone / (step_yield - arrival_rate * output_tokens * spec_each)
+    alone = output_mean * (spec_fixed + spec_each)
+    return alone / (step_yield - arrival_rate * output_mean * spec_each)
 
 
 @formula(
@@ -87,8 +87,8 @@ def break_even_running(
 
 
 @formula(
-    domain=lambda output_tokens, step_fixed, step_per_sequence, spec_fixed, spec_each, step_yield: (
-        output_tokens >= 1,
+    domain=lambda output_mean, step_fixed, step_per_sequence, spec_fixed, spec_each, step_yield: (
+        output_mean >= 1,
         step_per_sequence >= 0,
         spec_fixed >= 0,
         step_yield * (step_fixed + step_per_sequence) >= spec_fixed + spec_each,
@@ -96,13 +96,13 @@ def break_even_running(
     ),
     latex=(
         r"\frac{y (a_{\text{step}} + b_{\text{step}}) - (a_{\text{spec}} + b_{\text{spec}})}"
-        r"{S_{\text{out}} (a_{\text{step}} b_{\text{spec}} - a_{\text{spec}} b_{\text{step}})}"
+        r"{E[S_{\text{out}}] (a_{\text{step}} b_{\text{spec}} - a_{\text{spec}} b_{\text{step}})}"
     ),
     source="here",
     chapter=18,
 )
 def break_even_load(
-    output_tokens: Any,
+    output_mean: Any,
     step_fixed: Any,
     step_per_sequence: Any,
     spec_fixed: Any,
@@ -112,4 +112,4 @@ def break_even_load(
     """Arrival rate beyond which speculation in every step lengthens the mean response."""
     plain, speculative = step_fixed + step_per_sequence, spec_fixed + spec_each
     slopes = step_fixed * spec_each - spec_fixed * step_per_sequence
-    return (step_yield * plain - speculative) / (output_tokens * slopes)
+    return (step_yield * plain - speculative) / (output_mean * slopes)
