@@ -55,7 +55,7 @@ class Speculator:
     --------
     >>> engine = Speculator(0.020, 0.00025, 0.00075, 0.7)
     >>> engine.depths(100)[[0, 9, 49, 99]]
-    array([5, 3, 2, 1])
+    array([6, 3, 1, 1])
     >>> round(engine.response(8, 200, 4), 2), round(engine.response(8, 200, 0), 2)
     (6.27, 6.75)
     """
