@@ -530,10 +530,10 @@ TABLE: tuple[Entry, ...] = (
         "tokens",
         "block_waste",
     ),
-    Entry("growth", r"\alpha", "ratio of a size of pieces to the next smaller one", "1"),
+    Entry("growth", r"\gamma", "ratio of a size of pieces to the next smaller one", "1"),
     Entry(
         "class_use",
-        r"u_{\alpha}",
+        r"u_{\gamma}",
         "share of a piece that is asked for, when sizes are rounded up",
         "1",
         "class_use",
@@ -643,6 +643,62 @@ TABLE: tuple[Entry, ...] = (
         "s",
         "answer_request_time",
     ),
+    Entry("step_fixed", r"a_{\text{step}}", "time a step takes whatever runs", "s"),
+    Entry(
+        "step_per_sequence", r"b_{\text{step}}", "time each running sequence adds to a step", "s"
+    ),
+    Entry(
+        "acceptance",
+        r"\alpha",
+        "chance that a drafted token is accepted, if those before it were",
+        "1",
+    ),
+    Entry(
+        "drafted", "k", "tokens drafted in a step; elsewhere requests that a batch lacks", "tokens"
+    ),
+    Entry("spec_fixed", r"a_{\text{spec}}", "time a step that speculates takes whatever runs", "s"),
+    Entry(
+        "spec_each",
+        r"b_{\text{spec}}",
+        "time each running sequence adds to such a step",
+        "s",
+    ),
+    Entry("step_yield", "y", "mean tokens that a step adds to a sequence", "tokens"),
+    Entry(
+        "chain_yield",
+        r"y(\alpha)",
+        "the same mean, if all drafted tokens have the same chance",
+        "tokens",
+        "chain_yield",
+    ),
+    Entry(
+        "speculative_capacity",
+        r"\lambda_{\text{spec}}",
+        "arrival rate that fills an engine that speculates",
+        "requests/s",
+        "speculative_capacity",
+    ),
+    Entry(
+        "speculative_response",
+        r"E[T_{\text{spec}}]",
+        "mean response of an engine that speculates",
+        "s",
+        "speculative_response",
+    ),
+    Entry(
+        "break_even_running",
+        "n^*",
+        "running sequences beyond which speculation slows a step's tokens",
+        "requests",
+        "break_even_running",
+    ),
+    Entry(
+        "break_even_load",
+        r"\lambda^*",
+        "arrival rate beyond which speculation lengthens responses",
+        "requests/s",
+        "break_even_load",
+    ),
 )
 """Symbols that stand in formulas."""
 
@@ -664,7 +720,6 @@ LOCAL: dict[str, str] = {
     r"j": "place of a request in its batch, or of a token in its answer",
     r"h": "height at which a drawn axis ends",
     r"n": "count; also the excess of a batch over the stability bound",
-    r"k": "requests that a batch still lacks when its first one has come",
     r"m": "mean number of arrivals in a given time",
     r"T_{\text{win}}": "time for which a window is open",
     r"T_{\text{batch}}": "delay of a request until its batch closes",
@@ -702,6 +757,10 @@ LOCAL: dict[str, str] = {
     r"m_2": "mean number of arrivals while a batch of 2 is served",
     r"\ell": "requests that wait on when a batch starts",
     r"S_{\max}": "tokens of the longest sequence that an engine accepts",
+    r"t_{\text{draft}}": "time that drafting one token for all takes",
+    r"\psi": "share of a sequence's time in a step that each drafted token costs again",
+    r"g(n)": "time of a step with n running sequences, over the tokens it yields each",
+    r"\alpha_j": "chance of the j-th drafted token to be accepted, if those before it were",
     r"O": "order of growth: at most a constant times what stands in the brackets",
 }
 """Letters that only derivations use, by the LaTeX that stands in the text."""

@@ -865,6 +865,55 @@ def derived(result: roofline.DerivedService, **arguments: Any) -> None:
             assert math.isclose(result.time(batch), least, rel_tol=1e-9)
 
 
+def speculator(result: Any, **arguments: Any) -> None:
+    """Check that times and chances are kept."""
+    for name, value in arguments.items():
+        given = np.ravel(value) if name == "acceptance" else [value]
+        assert [float(x) for x in np.ravel(getattr(result, name))] == [float(x) for x in given]
+
+
+def token_time(self: Any, depth: int, running: int) -> Fraction:
+    """Time of a step over its tokens, which are added up place by place."""
+    time = exact(self.step_fixed) + depth * exact(self.draft_token_time)
+    time += exact(self.step_per_sequence) * running * (1 + depth * exact(self.repeat_share))
+    yields = [sum(exact(chance) ** j for j in range(depth + 1)) for chance in self.acceptance]
+    return time * sum(1 / one for one in yields) / len(yields)
+
+
+def depths(result: Any, self: Any, running: Any, deepest: Any) -> None:
+    """Check that no other depth is faster, for some numbers of sequences."""
+    assert result.shape == (int(exact(running)),)
+    for size in sorted({1, len(result) // 2 + 1, len(result)}):
+        times = [token_time(self, depth, size) for depth in range(int(exact(deepest)) + 1)]
+        assert times[result[size - 1]] <= min(times) * (1 + RELATIVE)
+
+
+def speculating(
+    result: float, self: Any, arrival_rate: Any, output_tokens: Any, depths: Any
+) -> None:
+    """Check the response against the closed form, and plans against those of their ends."""
+    rate, answer = exact(arrival_rate), exact(output_tokens)
+    plan = [int(exact(depth)) for depth in np.ravel(depths).tolist()]
+    alone = [token_time(self, depth, 1) for depth in set(plan)]
+    assert float(result) >= float(answer * min(alone)) * (1 - 1e-9)
+    if len(set(plan)) == 1:
+        slope = token_time(self, plan[0], 2) - alone[0]
+        expected = answer * alone[0] / (1 - rate * answer * slope)
+        room = 1 - rate * answer * slope  # near capacity the last digits of the load count
+        assert abs(exact(result) - expected) <= expected * (RELATIVE + Fraction(1, 10**13) / room)
+
+
+def played(result: Any, speculator: Any, output_tokens: Any, depths: Any, **others: Any) -> None:
+    """Check what cannot be otherwise: counts, and the least time an answer takes."""
+    most = max(int(exact(depth)) for depth in np.ravel(depths).tolist())
+    assert result.requests == int(exact(others["requests"])) // 32 * 30
+    assert 1 <= result.mean_yield <= most + 1 and result.mean_running > 0
+    assert result.half_width >= 0 and result.mean >= speculator.step_fixed
+    if not others["geometric"]:
+        steps = -(-math.ceil(output_tokens) // (most + 1))
+        assert result.mean >= steps * speculator.step_fixed * (1 - 1e-9)
+
+
 INVARIANTS: dict[str, Callable[..., None]] = {
     "serving.service.LinearService": made,
     "serving.service.LinearService.time": time,
@@ -928,12 +977,23 @@ INVARIANTS: dict[str, Callable[..., None]] = {
     "serving.roofline.prefill": passed,
     "serving.roofline.answers": answered,
     "serving.roofline.service": derived,
+    "serving.speculation.Speculator": speculator,
+    "serving.speculation.Speculator.depths": depths,
+    "serving.speculation.Speculator.response": speculating,
+    "serving.speculation.play": played,
 }
 """Checks by the full name of the function; each gets the result and the arguments."""
 
 
 def unstable(error: UnstableError, arguments: dict[str, Any]) -> None:
     """Check that what was called unstable is: no batch reaches the target, or not this one."""
+    if "depths" in arguments:
+        engine = arguments.get("speculator", arguments.get("self"))
+        last = int(exact(np.ravel(arguments["depths"]).tolist()[-1]))
+        slope = token_time(engine, last, 2) - token_time(engine, last, 1)
+        load = exact(arguments["arrival_rate"]) * exact(arguments["output_tokens"]) * slope
+        assert load >= 1 - RELATIVE and "requests/s" in str(error)
+        return
     servers = exact(arguments.get("servers", 1))
     if "load" in arguments:
         assert exact(arguments["load"]) >= servers

@@ -25,6 +25,8 @@ INSIDE = {
     **{"empty_probability": 0.1, "greedy_size": 2, "greedy_square": 5},
     **{"input_mean": 1, "output_mean": 2, "output_square": 5, "output_cv": 0.5},
     **{"length_product": 1, "token_time": 1, "block_size": 16, "growth": 2},
+    **{"acceptance": 0.7, "drafted": 4, "step_fixed": 20, "step_per_sequence": 0.25},
+    **{"spec_fixed": 23, "spec_each": 1.25, "step_yield": 2.5, "output_mean": 1},
 }
 """Arguments at which every formula has a value."""
 
@@ -224,6 +226,20 @@ OUTSIDE = {
         *({"element_bytes": 0}, {"input_tokens": 0}, {"output_tokens": 0}, {"devices": 0.5}),
         *({"bandwidth": 0}, {"peak_rate": 0}),
     ],
+    "chain_yield": [{"acceptance": 0}, {"acceptance": 1}, {"drafted": -1}],
+    "speculative_capacity": [{"output_mean": 0.9}, {"spec_each": 0}, {"step_yield": 0.9}],
+    "speculative_response": [
+        *({"arrival_rate": -1}, {"output_mean": 0.9}, {"spec_fixed": -1}, {"spec_each": -1}),
+        {"step_yield": 0.9, "arrival_rate": 0.1},
+    ],
+    "break_even_running": [
+        *({"step_per_sequence": -0.1}, {"spec_fixed": -1}, {"spec_fixed": 51}),
+        {"spec_each": 0.6},
+    ],
+    "break_even_load": [
+        *({"output_mean": 0.9}, {"step_per_sequence": -0.1}, {"spec_fixed": -1}),
+        *({"spec_fixed": 50}, {"spec_each": 0.6}),
+    ],
 }
 UNSTABLE = {
     "min_batch": {"arrival_rate": 1400},
@@ -253,6 +269,7 @@ UNSTABLE = {
     "greedy_light_bound": {"arrival_rate": 2000},
     "greedy_busy_bound": {"arrival_rate": 2000},
     "greedy_bound": {"arrival_rate": 2000},
+    "speculative_response": {"arrival_rate": 2},
 }
 
 

@@ -17,6 +17,7 @@ from .memory import *
 from .operating import *
 from .paging import *
 from .sizing import *
+from .speculation import *
 from .steps import *
 from .tails import *
 from .waiting import *
