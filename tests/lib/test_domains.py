@@ -26,7 +26,7 @@ INSIDE = {
     **{"input_mean": 1, "output_mean": 2, "output_square": 5, "output_cv": 0.5},
     **{"length_product": 1, "token_time": 1, "block_size": 16, "growth": 2},
     **{"acceptance": 0.7, "drafted": 4, "step_fixed": 20, "step_per_sequence": 0.25},
-    **{"spec_fixed": 23, "spec_each": 1.25, "step_yield": 2.5},
+    **{"spec_fixed": 23, "spec_each": 1, "step_yield": 2.5},
 }
 """Arguments at which every formula has a value."""
 
