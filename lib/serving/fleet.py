@@ -259,12 +259,12 @@ class _Router:
         return float(now)
 
 
-def choices_response(load: float, choices: int = 2) -> float:
+def choices_response(utilization: float, choices: int = 2) -> float:
     """Mean response in a fleet without end whose router looks at some replicas, drawn at random.
 
     Parameters
     ----------
-    load : float
+    utilization : float
         Arrival rate over what all replicas can serve, above 0 [1].
     choices : int
         Replicas that are drawn for a request, which goes to the one with the fewest, 1 to 1000;
@@ -286,20 +286,23 @@ def choices_response(load: float, choices: int = 2) -> float:
 
     Notes
     -----
-    The sum of ``load ** (choices + choices**2 + ... + choices**k)`` over k from 0, by Little's
-    law from the share of replicas with k + 1 requests or more. Source: Mitzenmacher 2001.
+    The sum of ``utilization ** (choices + choices**2 + ... + choices**k)`` over k from 0: by
+    Little's law, from the share of replicas with k + 1 requests or more. Source: Mitzenmacher
+    2001.
 
     Examples
     --------
     >>> [round(choices_response(0.9, choices), 3) for choices in (1, 2, 3)]
     [10.0, 2.614, 2.028]
     """
-    errors.number("load", load, above=0)
+    errors.number("utilization", utilization, above=0)
     drawn = errors.integer("choices", choices, at_least=1)
     errors.number("choices", choices, at_most=1000)
-    share = errors.exact("load", load)
+    share = errors.exact("utilization", utilization)
     if share >= 1:
-        raise UnstableError(f"load must be below 1, got {load!r}: it takes more replicas")
+        raise UnstableError(
+            f"utilization must be below 1, got {utilization!r}: it takes more replicas"
+        )
     if drawn == 1:
         return float(1 / (1 - share))
     size, total, exponent = math.log1p(float(share - 1)) if share > 0.5 else math.log(share), 0.0, 0

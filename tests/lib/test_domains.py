@@ -161,7 +161,7 @@ OUTSIDE = {
     "kimura": [*DELAYED, {"rate": 0}, {"service_cv": -1}],
     "last_place_wait": [{"servers": 0}, {"capacity": 3}, {"service_rate": 0}],
     "overload_loss": [{"load": 0.9}],
-    "two_choices_tail": [{"load": 0}, {"depth": -1}, {"depth": 1001}],
+    "two_choices_tail": [{"load": 0}, {"depth": -1}, {"depth": 15}],
     "round_robin_load": [
         *({"delay_probability": 0}, {"delay_probability": 1}, {"servers": 0.9}),
     ],

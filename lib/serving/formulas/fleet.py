@@ -10,13 +10,14 @@ from .workers import square_root_servers
 
 
 @formula(
-    domain=lambda load, depth: (load > 0, depth >= 0, depth <= 1000, stable(load < 1)),
+    domain=lambda load, depth: (load > 0, depth >= 0, depth <= 14, stable(load < 1)),
     latex=r"\rho^{2^{n_{\text{rep}}} - 1}",
     source="Vvedenskaya, Dobrushin and Karpelevich 1996; Mitzenmacher 2001",
     chapter=19,
 )
 def two_choices_tail(load: Any, depth: Any) -> Any:
     """Share of the replicas of a large fleet with so many requests or more."""
+    # Deeper queues than in the domain are next to impossible at any load but the closest to one.
     two = 2 + 0 * depth  # of the kind of the argument, for its logarithm
     return exp(expm1(depth * log(two)) * log1p(load - 1))
 
