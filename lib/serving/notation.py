@@ -557,7 +557,6 @@ LOCAL: dict[str, str] = {
     r"R": "what is left of the service in progress, zero if none is",
     r"A_i": "arrival of request i",
     r"D_i": "departure of request i",
-    r"W_i": "time request i spends in the system",
     r"\tau_1": "time of the next arrival",
     r"\tau_k": "time of the k-th arrival",
     r"s": "a time already waited",
@@ -605,6 +604,10 @@ LOCAL: dict[str, str] = {
     r"m_1": "mean number of arrivals while a batch of 1 is served",
     r"m_2": "mean number of arrivals while a batch of 2 is served",
     r"\ell": "requests that wait on when a batch starts",
+    r"x_n": "share of replicas with n requests or more",
+    r"W_i": "time request i spends in the system; also the mean wait of class i",
+    r"\rho_i": "load of class i",
+    r"\tau": "a time before the load meets the capacity",
     r"O": "order of growth: at most a constant times what stands in the brackets",
 }
 """Letters that only derivations use, by the LaTeX that stands in the text."""
