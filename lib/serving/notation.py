@@ -178,6 +178,24 @@ TABLE: tuple[Entry, ...] = (
         "tokens",
         "parity_tokens",
     ),
+    Entry("latent_width", r"d_{\text{lat}}", "numbers in a row that all heads read", "1"),
+    Entry("rotary_width", r"d_{\text{rot}}", "numbers of a key that carry the position", "1"),
+    Entry(
+        "latent_token_bytes",
+        r"m_{\text{lat}}",
+        "bytes of one token, one row for all heads",
+        "bytes/token",
+        "latent_token_bytes",
+    ),
+    Entry(
+        "full_bytes", r"m_{\text{full}}", "bytes of a token, layers without window", "bytes/token"
+    ),
+    Entry(
+        "window_bytes", r"m_{\text{win}}", "bytes of a token, layers with a window", "bytes/token"
+    ),
+    Entry("window", r"S_{\text{win}}", "latest tokens that a window keeps", "tokens"),
+    Entry("constant_bytes", r"M_{\text{const}}", "bytes kept at any length", "bytes"),
+    Entry("sequence_bytes", r"M_{\text{seq}}", "bytes of one sequence", "bytes", "sequence_bytes"),
     Entry("kv_width", r"d_{\text{kv}}", "width of a token's keys, all key heads together", "1"),
     Entry("mlp_width", r"d_{\text{ff}}", "inner width of the feed-forward part", "1"),
     Entry("tokens", "S", "tokens of a sequence, the newest included", "tokens"),

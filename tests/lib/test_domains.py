@@ -18,6 +18,8 @@ INSIDE = {
     **{"quantile": 0.99, "gain": 0.1, "first_batch": 8, "last_batch": 32},
     **{"tail_root": 0.5, "tolerance": 0.1, "confidence": 0.95, "confidence_quantile": 1.96},
     **{"gap_std": 1, "service_std": 1, "gap_cv": 1, "wait_std": 1, "waiting_share": 0.5},
+    **{"latent_width": 1, "rotary_width": 1, "full_bytes": 1, "window_bytes": 1, "window": 1},
+    **{"constant_bytes": 1},
     **{"empty_probability": 0.1, "greedy_size": 2, "greedy_square": 5},
     **{"depth": 2, "growth": 2, "scaling_delay": 3, "headroom": 1, "backlog": 9},
     **{"hedge_share": 0.2, "late_share": 0.1, "work_in_service": 1},
@@ -60,6 +62,13 @@ OUTSIDE = {
     "memory_batch": [
         *({"cache_memory": -1}, {"layers": 0}, {"kv_heads": 0}, {"head_dim": 0}, {"tokens": 0}),
         {"element_bytes": 0},
+    ],
+    "latent_token_bytes": [
+        *({"layers": 0}, {"latent_width": 0}, {"rotary_width": -1}, {"element_bytes": 0}),
+    ],
+    "sequence_bytes": [
+        *({"full_bytes": -1}, {"window_bytes": -1}, {"window": 0}, {"constant_bytes": -1}),
+        {"tokens": -1},
     ],
     "parity_tokens": [{"n_parameters": 0}, {"layers": 0}, {"kv_heads": 0}, {"head_dim": 0}],
     "projection_work": [{"layers": 0}, {"width": 0}, {"kv_width": 0}],
