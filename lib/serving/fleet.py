@@ -231,10 +231,11 @@ class _Router:
         total, squares, work, copies, _, least, largest = sums.tolist()
         first = bin_of(least) if least < math.inf else 0
         used = self.bins[first : bin_of(largest) + 1]
-        counts = used.copy()
+        served = int(used.sum())
+        counts = used.astype(np.min_scalar_type(served))
         used[:] = 0
         return _Counted(
-            *(arrived, int(counts.sum()), arrived + int(copies), 0),
+            *(arrived, served, arrived + int(copies), 0),
             *(elapsed, work + owed, work, total, squares, least, largest),
             *(slice(first, first + counts.size), counts, seen),
         )

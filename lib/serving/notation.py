@@ -505,7 +505,7 @@ TABLE: tuple[Entry, ...] = (
         "s",
         "round_robin_wait",
     ),
-    Entry("growth", r"\gamma", "growth of the arrival rate", "requests/s^2"),
+    Entry("growth", r"g_{\lambda}", "growth of the arrival rate", "requests/s^2"),
     Entry("scaling_delay", r"T_{\text{up}}", "time until a replica that is ordered serves", "s"),
     Entry("headroom", r"h_{\text{free}}", "capacity beyond the present load", "requests/s"),
     Entry("backlog", "Q_0", "requests that wait at a given time", "requests"),

@@ -63,7 +63,7 @@ def round_robin_wait(delay_probability: Any, service_rate: Any) -> Any:
         headroom >= 0,
         headroom <= growth * scaling_delay,
     ),
-    latex=r"\frac{\left(\gamma T_{\text{up}} - h_{\text{free}}\right)^2}{2 \gamma}",
+    latex=r"\frac{\left(g_{\lambda} T_{\text{up}} - h_{\text{free}}\right)^2}{2 g_{\lambda}}",
     source="here, by integration; Newell 1982, ch. 2",
     chapter=19,
 )
@@ -98,8 +98,8 @@ def drain_time(backlog: Any, rate: Any, service_rate: Any, servers: Any) -> Any:
         staffing_margin >= 0,
     ),
     latex=(
-        r"a + \gamma T_{\text{up}} E[T_{\text{svc}}]"
-        r" + \beta \sqrt{a + \gamma T_{\text{up}} E[T_{\text{svc}}]}"
+        r"a + g_{\lambda} T_{\text{up}} E[T_{\text{svc}}]"
+        r" + \beta \sqrt{a + g_{\lambda} T_{\text{up}} E[T_{\text{svc}}]}"
     ),
     source="here; Halfin and Whitt 1981 for the root",
     chapter=19,
@@ -115,7 +115,7 @@ def scaling_servers(
 
 @formula(
     domain=lambda rate, growth: (rate > 0, growth > 0),
-    latex=r"\lambda^{2 / 3} \gamma^{-1 / 3}",
+    latex=r"\lambda^{2 / 3} g_{\lambda}^{-1 / 3}",
     source="Newell 1968",
     chapter=19,
 )
