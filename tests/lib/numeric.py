@@ -14,7 +14,19 @@ import numpy as np
 from hypothesis import strategies as st
 
 from docstrings import Documented, documented, is_numeric, parameters
-from serving import LinearService, attention, fleet, kvcache, policies, queues, simulation
+from serving import (
+    LinearService,
+    attention,
+    catalog,
+    fleet,
+    kvcache,
+    paging,
+    policies,
+    queues,
+    simulation,
+    traces,
+)
+from serving.speculation import Speculator
 
 BELOW = {"formulas", "notation", "errors", "units"}
 """Modules that the numeric ones stand on; `formulas` has tests of its own here."""
@@ -48,19 +60,33 @@ def functions() -> dict[str, Documented]:
 def arguments(one: Documented) -> list[str]:
     """Names of the arguments of a function, `self` among them."""
     method = inspect.isfunction(one.thing) and "self" in inspect.signature(one.thing).parameters
-    return ["self"] * method + parameters(one)
+    named = [name for name in parameters(one) if not name.startswith("*")]
+    return ["self"] * method + named
+
+
+PLACES = {
+    "serving.roofline": " of a machine",
+    "serving.simulation.simulate": " of a run",
+    "serving.fleet.simulate": " of a fleet",
+    "serving.speculation.play": " of a play",
+    "serving.speculation": " of a plan",
+    "serving.paging.simulate": " of sequences",
+}
+"""Where an argument is something else than elsewhere, and how it is called in the tables."""
 
 
 def key(one: Documented, argument: str) -> str:
     """Name under which the tables below hold an argument: the object of a method by its class."""
     if argument == "self":
         owner = one.name.split(".")[2]
-        named = {"Layout": "layout", "Simulation": "simulation", "Ordered": "ordered"}
-        return named.get(owner, argument)
+        owners = {"Layout": "layout", "Simulation": "simulation", "Speculator": "speculator"}
+        return {**owners, "Trace": "trace", "Ordered": "ordered", "Summary": "summary"}.get(
+            owner, argument
+        )
     if argument == "layout":
         return "layout in an engine"
-    runs = {"serving.simulation.simulate": " of a run", "serving.fleet.simulate": " of a fleet"}
-    return argument + runs.get(one.name, "")
+    ends = [end for start, end in PLACES.items() if one.name.startswith(start)]
+    return next((argument + end for end in ends if argument + end in STRATEGIES), argument)
 
 
 def call(one: Documented) -> Callable[..., Any]:
@@ -138,6 +164,13 @@ MODELS = [
     attention.random_model(attention.Shape(2, 4, 2, 3, 5, 7, 12)),
     attention.random_model(attention.Shape(3, 2, 1, 8, 16, 9, 20), seed=1),
 ]
+ALLOCATORS = [
+    *(paging.Contiguous(64, room, buddy) for room in paging.ROOMS for buddy in (True, False)),
+    *(paging.Contiguous(10**300), paging.Paged(1), paging.Paged(16, 2), paging.Paged(10**300)),
+]
+ARRIVED = traces.Trace(
+    "a trace", np.array([0.0, 1.5, 2.0, 9.0]), np.array([5, 3, 8, 1]), np.array([1, 2, 9, 4])
+)
 KINDS = [
     *(policies.Fixed(1), policies.Fixed(3), policies.Greedy(1), policies.Greedy(8)),
     *(policies.Window(4, 0.02), policies.Window(4, 0.02, False), policies.Window(2, 1e300)),
@@ -156,6 +189,13 @@ RUNS = [
     simulation.simulate(None, policies.Greedy(2), LinearService(1, 0), arrivals=[0, 0.5, 7]),
 ]
 ORDERED = [queues.srpt(0.8, 1, 1.5), queues.shortest_first(9, 0.1, 0.3, 0.5)]
+MACHINES = [catalog.model("llama-2-70b"), catalog.model("gpt-3")]
+SHARES = ("weights_read", "bandwidth_share", "peak_share", "link_share")
+DEVICES = [catalog.accelerator("a100-80gb"), catalog.accelerator("t4")]
+SPECULATORS = [
+    *(Speculator(0.002, 0.00002, 0.0001, 0.7), Speculator(0.02, 0.001, 0, [0.9, 0.4], 0.3)),
+    *(Speculator(1e-9, 1e-9, 1e6, 1 - 2**-53, 0), Speculator(1, 0.5, 0.1, 1e-300)),
+]
 
 
 STRATEGIES: dict[str, st.SearchStrategy[Any]] = {
@@ -198,6 +238,20 @@ STRATEGIES: dict[str, st.SearchStrategy[Any]] = {
     "activations": st.one_of(st.just(0), numbers),
     "reserve": st.one_of(st.just(0), numbers, lists(st.integers(0, 10**9))),
     "config": configs,
+    "trace": st.just(ARRIVED),
+    "summary": st.just(ARRIVED.summary()),
+    "window": st.one_of(st.floats(0.001, 9), numbers),
+    "max_tokens": st.one_of(st.integers(1, 4096), numbers),
+    "room": st.sampled_from([*paging.ROOMS, "half"]),
+    "buddy": st.booleans(),
+    "spare": st.one_of(st.integers(0, 9), numbers),
+    "allocator": st.sampled_from(ALLOCATORS),
+    "input_tokens": lists(st.one_of(st.integers(0, 40), numbers)),
+    "output_tokens": lists(st.one_of(st.integers(1, 40), numbers)),
+    "pool": st.one_of(st.integers(1, 999), numbers),
+    "arrivals of sequences": st.one_of(st.none(), lists(st.integers(0, 50)).map(sorted)),
+    "lengths": lists(st.one_of(st.integers(0, 999), numbers)),
+    "prefix": st.one_of(st.integers(0, 99), numbers),
     "dtype": st.sampled_from([*kvcache.BYTES, "float16"]),
     "tensor_parallel": st.one_of(st.sampled_from([1, 2, 4, 8, 16, 64, 3]), numbers),
     "tokens": st.one_of(st.integers(0, 10**6), numbers),
@@ -256,6 +310,33 @@ STRATEGIES: dict[str, st.SearchStrategy[Any]] = {
     "hedge of a fleet": st.one_of(st.none(), numbers),
     "requests of a fleet": st.one_of(st.integers(32, 999), st.sampled_from([0, 31.0, 33.5, 1e300])),
     "seed of a fleet": st.one_of(st.integers(0, 9), numbers),
+    "model of a machine": st.sampled_from(MACHINES),
+    "accelerator": st.sampled_from(DEVICES),
+    "devices": st.one_of(st.sampled_from([1, 2, 4, 8, 3]), numbers),
+    "dtype of a machine": st.sampled_from(["fp16", "fp32", "int8", "int4", "fp12"]),
+    "cache_dtype": st.sampled_from(["fp16", "fp8", "q8_0", "fp12"]),
+    "arithmetic": st.sampled_from([None, "fp16", "int8", "fp8"]),
+    **dict.fromkeys(SHARES, shares),
+    "call_time": numbers,
+    "input_tokens of a machine": st.one_of(st.integers(1, 2048), numbers),
+    "output_tokens of a machine": st.one_of(st.integers(1, 2048), numbers),
+    "step_fixed": numbers,
+    "step_per_sequence": numbers,
+    "draft_token_time": numbers,
+    "acceptance": st.one_of(st.floats(0, 1), lists(st.floats(0, 1)), shares),
+    "repeat_share": shares,
+    "running": st.one_of(st.integers(1, 200), numbers),
+    "deepest": st.one_of(st.integers(0, 20), numbers),
+    "output_tokens of a plan": st.one_of(st.integers(1, 999), numbers),
+    "depths": st.one_of(st.integers(0, 9), lists(st.integers(0, 9)), numbers),
+    "speculator": st.sampled_from(SPECULATORS),
+    "speculator of a play": st.sampled_from(SPECULATORS),
+    "arrival_rate of a play": st.one_of(st.floats(0.1, 20), numbers),
+    "output_tokens of a play": st.one_of(st.floats(0, 60), st.sampled_from([1e12, 1e300])),
+    "depths of a play": st.one_of(st.integers(0, 9), lists(st.integers(0, 9)), numbers),
+    "geometric of a play": st.booleans(),
+    "requests of a play": st.sampled_from([1, 64, 200, 1e300]),
+    "seed of a play": st.one_of(st.integers(0, 9), numbers),
 }
 """Arguments by name, from ordinary to extreme; most are valid."""
 
@@ -404,6 +485,28 @@ def continued(draw: st.DrawFn) -> dict[str, Any]:
 
 
 @st.composite
+def sequences(draw: st.DrawFn, **others: st.SearchStrategy[Any]) -> dict[str, Any]:
+    """Draw sequences that fit an allocator, and perhaps steps at which they arrive."""
+    drawn = {name: draw(strategy) for name, strategy in others.items()}
+    rows = draw(
+        st.lists(st.tuples(st.integers(0, 40), st.integers(1, 24)), min_size=1, max_size=12)
+    )
+    drawn |= {"input_tokens": [row[0] for row in rows], "output_tokens": [row[1] for row in rows]}
+    if "pool" in drawn:
+        waits = st.lists(st.integers(0, 50), min_size=len(rows), max_size=len(rows)).map(sorted)
+        drawn["arrivals"] = draw(st.one_of(st.none(), waits))
+    return drawn | {"allocator": draw(st.sampled_from(ALLOCATORS))}
+
+
+@st.composite
+def alike(draw: st.DrawFn) -> dict[str, Any]:
+    """Draw sequences with a prefix that may fit into each."""
+    prefix = draw(st.integers(0, 99))
+    lengths = [prefix + rest for rest in draw(lists(st.integers(0, 99)))]
+    return {"lengths": lengths, "prefix": prefix, "block_size": draw(st.integers(1, 40))}
+
+
+@st.composite
 def queueing(draw: st.DrawFn) -> dict[str, Any]:
     """Draw a queue with traffic around its capacity, or a trace."""
     names = STRATEGIES.keys()
@@ -483,6 +586,9 @@ TOGETHER: dict[str, st.SearchStrategy[dict[str, Any]]] = {
         service_mean=st.none(), service_second_moment=st.sampled_from([0, 0.5, 1, 9])
     ),
     "serving.attention.Shape": shaped(),
+    "serving.paging.waste": sequences(),
+    "serving.paging.simulate": sequences(pool=st.integers(20, 400)),
+    "serving.paging.shared_blocks": alike(),
     "serving.attention.generate": continued(),
     "serving.simulation.simulate": queueing(),
     "serving.fleet.simulate": routed(),
@@ -542,6 +648,20 @@ TYPICAL: dict[str, Any] = {
     "activations": 10**9,
     "reserve": 10**8,
     "config": {"num_hidden_layers": 80, "hidden_size": 8192, "num_attention_heads": 64},
+    "trace": ARRIVED,
+    "summary": ARRIVED.summary(),
+    "window": 2.0,
+    "max_tokens": 2048,
+    "room": "exact",
+    "buddy": True,
+    "spare": 1,
+    "allocator": paging.Paged(16),
+    "input_tokens": [8, 9, 10],
+    "output_tokens": [1, 2, 3],
+    "pool": 99,
+    "arrivals of sequences": [0, 1, 2],
+    "lengths": [8, 9, 10],
+    "prefix": 5,
     "dtype": "bf16",
     "tensor_parallel": 1,
     "tokens": 2048,
@@ -602,6 +722,33 @@ TYPICAL: dict[str, Any] = {
     "hedge of a fleet": 1.5,
     "requests of a fleet": 320,
     "seed of a fleet": 3,
+    "model of a machine": MACHINES[0],
+    "accelerator": DEVICES[0],
+    "devices": 4,
+    "dtype of a machine": "fp16",
+    "cache_dtype": "fp16",
+    "arithmetic": None,
+    **dict.fromkeys(SHARES, 0.5),
+    "call_time": 1e-5,
+    "input_tokens of a machine": 128,
+    "output_tokens of a machine": 8,
+    "step_fixed": 0.020,
+    "step_per_sequence": 0.00025,
+    "draft_token_time": 0.00075,
+    "acceptance": 0.7,
+    "repeat_share": 0.5,
+    "running": 100,
+    "deepest": 8,
+    "output_tokens of a plan": 30,
+    "depths": [4, 3, 1, 0],
+    "speculator": SPECULATORS[0],
+    "speculator of a play": SPECULATORS[0],
+    "arrival_rate of a play": 100,
+    "output_tokens of a play": 30,
+    "depths of a play": 2,
+    "geometric of a play": True,
+    "requests of a play": 64,
+    "seed of a play": 3,
 }
 """One right argument of each name."""
 
@@ -662,6 +809,20 @@ EXTREMES: dict[str, list[Any]] = {
         {"num_hidden_layers": layers, "num_attention_heads": heads, "head_dim": dim}
         for layers, heads, dim in product([0, 1, 80, 1e308], [1, 64], [1, 128, 1e308])
     ],
+    "trace": [ARRIVED],
+    "summary": [ARRIVED.summary()],
+    "window": [*EXTREME, 1e-9, 2.0],
+    "max_tokens": [*EXTREME, 64],
+    "room": list(paging.ROOMS),
+    "buddy": [True, False],
+    "spare": [*EXTREME, 10],
+    "allocator": ALLOCATORS,
+    "input_tokens": [[0, 0, 0], [1, 10**15, 5], [1e160] * 3, [3, 30, 0]],
+    "output_tokens": [[1, 1, 1], [1, 10**15, 5], [1e160] * 3, [20, 30, 9]],
+    "pool": [*EXTREME, 256, 10**15],
+    "arrivals of sequences": [None, [0, 0, 9]],
+    "lengths": [[], [0], [10**15] * 3, [1e160], [3, 4, 5]],
+    "prefix": [*EXTREME, 2],
     "dtype": [*kvcache.BYTES],
     "tensor_parallel": [*EXTREME, 2, 64, 128],
     "tokens": [*EXTREME, 2048, 10**20],
@@ -722,6 +883,33 @@ EXTREMES: dict[str, list[Any]] = {
     "hedge of a fleet": [None, *EXTREME[::2]],
     "requests of a fleet": [64],
     "seed of a fleet": [1.7976931348623157e308],
+    "model of a machine": MACHINES,
+    "accelerator": DEVICES,
+    "devices": [1, 8, 16, 1e300],
+    "dtype of a machine": ["int4", "int8"],
+    "cache_dtype": ["fp32"],
+    "arithmetic": [None, "fp16"],
+    **dict.fromkeys(SHARES, [1e-300, 1]),
+    "call_time": [0, 1.7976931348623157e308],
+    "input_tokens of a machine": [1, 2047, 1e300],
+    "output_tokens of a machine": [1, 2, 10**20],
+    "step_fixed": [*EXTREME, 1e-9],
+    "step_per_sequence": [*EXTREME, 1e-9],
+    "draft_token_time": [0, 1e-300, 1],
+    "acceptance": [5e-324, 1 - 1e-16],
+    "repeat_share": [0, 1e-300, 1],
+    "running": [1, 200, 1e300],
+    "deepest": [0, 64, 1e300],
+    "output_tokens of a plan": [*EXTREME, 1e9],
+    "depths": [0, 64, [64, 0], [0, 64], 1e300],
+    "speculator": SPECULATORS,
+    "speculator of a play": SPECULATORS,
+    "arrival_rate of a play": EXTREME,
+    "output_tokens of a play": [1, 1e300],
+    "depths of a play": [0, [64, 0]],
+    "geometric of a play": [False],
+    "requests of a play": [64, 1e300],
+    "seed of a play": [1.7976931348623157e308],
 }
 """Arguments of which every combination is tried."""
 EXTREMES["self"] = EXTREMES["service"]
@@ -738,7 +926,8 @@ SIGNED = {"arrivals"}
 """Numbers that may be negative."""
 ENDLESS = {"max_wait", "tail"}
 """Numbers that may be infinite."""
-OBJECTS = {"self", "service", "shape", "model", "transform", "layout"}
+OBJECTS = {"self", "service", "allocator", "shape", "model", "transform", "layout"}
+OBJECTS = {"self", "service", "shape", "model", "transform", "speculator", "layout"}
 """Arguments that are no numbers."""
 
 

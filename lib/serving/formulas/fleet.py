@@ -57,19 +57,18 @@ def round_robin_wait(delay_probability: Any, service_rate: Any) -> Any:
 
 
 @formula(
-    domain=lambda growth, scaling_delay, headroom: (
-        growth > 0,
-        scaling_delay >= 0,
+    domain=lambda rate_growth, scaling_delay, headroom: (
+        rate_growth > 0,
         headroom >= 0,
-        headroom <= growth * scaling_delay,
+        headroom <= rate_growth * scaling_delay,
     ),
     latex=r"\frac{\left(g_{\lambda} T_{\text{up}} - h_{\text{free}}\right)^2}{2 g_{\lambda}}",
     source="here, by integration; Newell 1982, ch. 2",
     chapter=19,
 )
-def growth_backlog(growth: Any, scaling_delay: Any, headroom: Any) -> Any:
+def growth_backlog(rate_growth: Any, scaling_delay: Any, headroom: Any) -> Any:
     """Requests that wait when new capacity comes, if the load has grown steadily until then."""
-    return (growth * scaling_delay - headroom) ** 2 / (2 * growth)
+    return (rate_growth * scaling_delay - headroom) ** 2 / (2 * rate_growth)
 
 
 @formula(
@@ -90,9 +89,9 @@ def drain_time(backlog: Any, rate: Any, service_rate: Any, servers: Any) -> Any:
 
 
 @formula(
-    domain=lambda offered_load, growth, service_mean, scaling_delay, staffing_margin: (
+    domain=lambda offered_load, rate_growth, service_mean, scaling_delay, staffing_margin: (
         offered_load >= 0,
-        growth >= 0,
+        rate_growth >= 0,
         service_mean >= 0,
         scaling_delay >= 0,
         staffing_margin >= 0,
@@ -105,23 +104,23 @@ def drain_time(backlog: Any, rate: Any, service_rate: Any, servers: Any) -> Any:
     chapter=19,
 )
 def scaling_servers(
-    offered_load: Any, growth: Any, service_mean: Any, scaling_delay: Any, staffing_margin: Any
+    offered_load: Any, rate_growth: Any, service_mean: Any, scaling_delay: Any, staffing_margin: Any
 ) -> Any:
     """Servers that bear a growing load until those ordered now are up, as a real number."""
     return square_root_servers(
-        offered_load + growth * scaling_delay * service_mean, staffing_margin
+        offered_load + rate_growth * scaling_delay * service_mean, staffing_margin
     )
 
 
 @formula(
-    domain=lambda rate, growth: (rate > 0, growth > 0),
+    domain=lambda rate, rate_growth: (rate > 0, rate_growth > 0),
     latex=r"\lambda^{2 / 3} g_{\lambda}^{-1 / 3}",
     source="Newell 1968",
     chapter=19,
 )
-def saturation_backlog(rate: Any, growth: Any) -> Any:
+def saturation_backlog(rate: Any, rate_growth: Any) -> Any:
     """Size of the backlog that chance makes while a growing load passes the capacity."""
-    return exp((2 * log(rate) - log(growth)) / 3)
+    return exp((2 * log(rate) - log(rate_growth)) / 3)
 
 
 @formula(

@@ -116,10 +116,10 @@ def latent_token_bytes(
 
 
 @formula(
-    domain=lambda full_bytes, window_bytes, window, constant_bytes, tokens: (
+    domain=lambda full_bytes, window_bytes, window_tokens, constant_bytes, tokens: (
         full_bytes >= 0,
         window_bytes >= 0,
-        window >= 1,
+        window_tokens >= 1,
         constant_bytes >= 0,
         tokens >= 0,
     ),
@@ -128,7 +128,7 @@ def latent_token_bytes(
     chapter=11,
 )
 def sequence_bytes(
-    full_bytes: Any, window_bytes: Any, window: Any, constant_bytes: Any, tokens: Any
+    full_bytes: Any, window_bytes: Any, window_tokens: Any, constant_bytes: Any, tokens: Any
 ) -> Any:
     """Storage of one sequence, some of whose layers keep a window or a state."""
-    return full_bytes * tokens + window_bytes * minimum(tokens, window) + constant_bytes
+    return full_bytes * tokens + window_bytes * minimum(tokens, window_tokens) + constant_bytes
