@@ -18,6 +18,7 @@ from serving import (
     LinearService,
     attention,
     catalog,
+    fleet,
     kvcache,
     paging,
     policies,
@@ -66,6 +67,7 @@ def arguments(one: Documented) -> list[str]:
 PLACES = {
     "serving.roofline": " of a machine",
     "serving.simulation.simulate": " of a run",
+    "serving.fleet.simulate": " of a fleet",
     "serving.speculation.play": " of a play",
     "serving.speculation": " of a plan",
     "serving.paging.simulate": " of sequences",
@@ -78,7 +80,9 @@ def key(one: Documented, argument: str) -> str:
     if argument == "self":
         owner = one.name.split(".")[2]
         owners = {"Layout": "layout", "Simulation": "simulation", "Speculator": "speculator"}
-        return {**owners, "Trace": "trace", "Summary": "summary"}.get(owner, argument)
+        return {**owners, "Trace": "trace", "Ordered": "ordered", "Summary": "summary"}.get(
+            owner, argument
+        )
     if argument == "layout":
         return "layout in an engine"
     ends = [end for start, end in PLACES.items() if one.name.startswith(start)]
@@ -184,6 +188,7 @@ RUNS = [
     simulation.simulate(50, policies.Fixed(1), LinearService(0.01, 0), requests=640, seed=1),
     simulation.simulate(None, policies.Greedy(2), LinearService(1, 0), arrivals=[0, 0.5, 7]),
 ]
+ORDERED = [queues.srpt(0.8, 1, 1.5), queues.shortest_first(9, 0.1, 0.3, 0.5)]
 MACHINES = [catalog.model("llama-2-70b"), catalog.model("gpt-3")]
 SHARES = ("weights_read", "bandwidth_share", "peak_share", "link_share")
 DEVICES = [catalog.accelerator("a100-80gb"), catalog.accelerator("t4")]
@@ -290,6 +295,21 @@ STRATEGIES: dict[str, st.SearchStrategy[Any]] = {
     "percentiles": st.one_of(st.just(()), st.dictionaries(st.integers(1, 99), positive)),
     "quantile": st.one_of(st.sampled_from([0.5, 0.9, 0.99, 0.999]), st.floats(0, 1), numbers),
     "requests": st.sampled_from([1, 2000, 20_000]),
+    "choices": st.one_of(st.integers(1, 5), numbers),
+    "replicas": st.one_of(st.integers(1, 99), numbers),
+    "foresight": shares,
+    "ordered": st.sampled_from(ORDERED),
+    **dict.fromkeys(("arrival_rates", "service_means", "service_second_moments"), lists(numbers)),
+    "preemptive": st.booleans(),
+    "arrival_rate of a fleet": numbers,
+    "service_time of a fleet": positive,
+    "replicas of a fleet": st.one_of(st.integers(1, 9), numbers),
+    "router of a fleet": st.sampled_from(fleet.ROUTERS),
+    "choices of a fleet": st.one_of(st.integers(1, 5), numbers),
+    "noise of a fleet": st.sampled_from(NOISE),
+    "hedge of a fleet": st.one_of(st.none(), numbers),
+    "requests of a fleet": st.one_of(st.integers(32, 999), st.sampled_from([0, 31.0, 33.5, 1e300])),
+    "seed of a fleet": st.one_of(st.integers(0, 9), numbers),
     "model of a machine": st.sampled_from(MACHINES),
     "accelerator": st.sampled_from(DEVICES),
     "devices": st.one_of(st.sampled_from([1, 2, 4, 8, 3]), numbers),
@@ -411,6 +431,39 @@ def several(draw: st.DrawFn, **others: st.SearchStrategy[Any]) -> dict[str, Any]
         moment = (1 + drawn["service_second_moment"]) / rate**2
         drawn |= {"service_mean": 1 / rate, "service_second_moment": moment}
     return drawn
+
+
+@st.composite
+def routed(draw: st.DrawFn) -> dict[str, Any]:
+    """Draw a fleet with traffic around what it can serve."""
+    names = [name for name in STRATEGIES if name.endswith(" of a fleet")]
+    drawn = {name.removesuffix(" of a fleet"): draw(STRATEGIES[name]) for name in names}
+    drawn |= {"replicas": draw(st.integers(1, 9)), "requests": draw(st.integers(32, 999))}
+    drawn["service_time"] = draw(decimals)
+    share = draw(st.sampled_from([1e-9, 0.1, 0.5, 0.9, 0.999, 1, 2]))
+    return drawn | {"arrival_rate": share * drawn["replicas"] / drawn["service_time"]}
+
+
+@st.composite
+def classed(draw: st.DrawFn) -> dict[str, Any]:
+    """Draw classes of requests with a load around one."""
+    rows = draw(st.lists(st.tuples(decimals, st.floats(0, 9)), min_size=1, max_size=5))
+    share = draw(st.sampled_from([0.1, 0.9, 1 - 1e-12, 1, 2])) / len(rows)
+    return {
+        "arrival_rates": [share / time for time, _ in rows],
+        "service_means": [time for time, _ in rows],
+        "service_second_moments": [time**2 * (1 + more) for time, more in rows],
+        "preemptive": draw(st.booleans()),
+    }
+
+
+@st.composite
+def lengths(draw: st.DrawFn, **others: st.SearchStrategy[Any]) -> dict[str, Any]:
+    """Draw lengths of requests with a load below one."""
+    mean, share = draw(decimals), draw(st.sampled_from([1e-3, 0.5, 0.9, 0.9999, 1]))
+    drawn = {name: draw(strategy) for name, strategy in others.items()}
+    variation = draw(st.floats(0, 9))
+    return {"arrival_rate": share / mean, "service_mean": mean, "service_cv": variation, **drawn}
 
 
 @st.composite
@@ -538,6 +591,13 @@ TOGETHER: dict[str, st.SearchStrategy[dict[str, Any]]] = {
     "serving.paging.shared_blocks": alike(),
     "serving.attention.generate": continued(),
     "serving.simulation.simulate": queueing(),
+    "serving.fleet.simulate": routed(),
+    "serving.fleet.round_robin": several(service_rate=st.none()).map(
+        lambda drawn: {"replicas" if name == "servers" else name: x for name, x in drawn.items()}
+    ),
+    "serving.queues.priorities": classed(),
+    "serving.queues.shortest_first": lengths(foresight=st.sampled_from([0, 0.3, 1])),
+    "serving.queues.srpt": lengths(),
 }
 """Arguments that go together, for functions that refuse most others."""
 
@@ -645,6 +705,23 @@ TYPICAL: dict[str, Any] = {
     "percentiles": (),
     "quantile": 0.99,
     "requests": 20_000,
+    "choices": 2,
+    "replicas": 3,
+    "foresight": 0.5,
+    "ordered": ORDERED[0],
+    "arrival_rates": [0.1, 0.2, 0.1],
+    "service_means": [1, 0.5, 2],
+    "service_second_moments": [2, 0.5, 4],
+    "preemptive": True,
+    "arrival_rate of a fleet": 2,
+    "service_time of a fleet": 0.5,
+    "replicas of a fleet": 3,
+    "router of a fleet": "choices",
+    "choices of a fleet": 2,
+    "noise of a fleet": simulation.Gamma(0.5),
+    "hedge of a fleet": 1.5,
+    "requests of a fleet": 320,
+    "seed of a fleet": 3,
     "model of a machine": MACHINES[0],
     "accelerator": DEVICES[0],
     "devices": 4,
@@ -789,6 +866,23 @@ EXTREMES: dict[str, list[Any]] = {
     "percentiles": [()],
     "quantile": [1 - 1e-16],
     "requests": [2000],
+    "choices": [1, 2, 1000, 1e300],
+    "replicas": [1, 2, 10_000, 1e300],
+    "foresight": [0, 5e-324, 0.5, 1 - 1e-16, 1],
+    "ordered": ORDERED,
+    **dict.fromkeys(
+        ("arrival_rates", "service_means", "service_second_moments"), rows(0, 1e-300, 1e300)
+    ),
+    "preemptive": [True, False],
+    "arrival_rate of a fleet": [*EXTREME, 1e-9],
+    "service_time of a fleet": EXTREME,
+    "replicas of a fleet": [2, 1e300],
+    "router of a fleet": ["choices", "round robin", "least work"],
+    "choices of a fleet": [1, 2],
+    "noise of a fleet": [simulation.Gamma(100)],
+    "hedge of a fleet": [None, *EXTREME[::2]],
+    "requests of a fleet": [64],
+    "seed of a fleet": [1.7976931348623157e308],
     "model of a machine": MACHINES,
     "accelerator": DEVICES,
     "devices": [1, 8, 16, 1e300],

@@ -23,6 +23,9 @@ INSIDE = {
     **{"window_tokens": 1},
     **{"constant_bytes": 1},
     **{"empty_probability": 0.1, "greedy_size": 2, "greedy_square": 5},
+    **{"depth": 2, "rate_growth": 2, "scaling_delay": 3, "headroom": 1, "backlog": 9},
+    **{"hedge_share": 0.2, "late_share": 0.1, "work_in_service": 1},
+    **{"load_before": 0.2, "load_through": 0.5},
     **{"input_mean": 1, "output_mean": 2, "output_square": 5, "output_cv": 0.5},
     **{"length_product": 1, "token_time": 1, "block_size": 16, "growth": 2},
     **{"acceptance": 0.7, "drafted": 4, "step_fixed": 20, "step_per_sequence": 0.25},
@@ -182,6 +185,39 @@ OUTSIDE = {
     "kimura": [*DELAYED, {"rate": 0}, {"service_cv": -1}],
     "last_place_wait": [{"servers": 0}, {"capacity": 3}, {"service_rate": 0}],
     "overload_loss": [{"load": 0.9}],
+    "two_choices_tail": [{"load": 0}, {"depth": -1}, {"depth": 15}],
+    "round_robin_load": [
+        *({"delay_probability": 0}, {"delay_probability": 1}, {"servers": 0.9}),
+    ],
+    "round_robin_wait": [
+        *({"delay_probability": -0.1}, {"delay_probability": 1}, {"service_rate": 0}),
+    ],
+    "growth_backlog": [{"rate_growth": 0, "headroom": 0}, {"headroom": -1}, {"headroom": 7}],
+    "drain_time": [
+        *({"backlog": -1}, {"rate": -1}, {"service_rate": -1, "rate": -9}, {"servers": 0.9}),
+    ],
+    "scaling_servers": [
+        *({"offered_load": -1}, {"rate_growth": -1}, {"service_mean": -1}, {"scaling_delay": -1}),
+        {"staffing_margin": -1},
+    ],
+    "saturation_backlog": [{"rate": 0}, {"rate_growth": 0}],
+    "hedged_response": [
+        *({"rate": -1}, {"service_rate": 0, "rate": 0}, {"hedge_share": -0.1}),
+        {"hedge_share": 1.1, "rate": 0.5},
+    ],
+    "hedged_quantile": [
+        *({"rate": -1}, {"service_rate": 0, "rate": 0}, {"hedge_share": 1.1, "rate": 0.5}),
+        *({"late_share": 0}, {"late_share": 0.3}),
+    ],
+    "hedge_break_even": [
+        *({"hedge_share": 1.1}, {"late_share": 0}, {"late_share": 1, "hedge_share": 1}),
+        {"late_share": 0.3},
+    ],
+    "priority_wait": [{"work_in_service": -1}, {"load_before": -0.1}, {"load_before": 0.6}],
+    "preemptive_response": [
+        *({"service_mean": -1}, {"work_in_service": -1}, {"load_before": -0.1}),
+        {"load_before": 0.6},
+    ],
     "ridge_intensity": [{"peak_rate": 0}, {"bandwidth": 0}],
     "ridge_batch": [{"element_bytes": 0}, {"peak_rate": 0}, {"bandwidth": 0}],
     "matmul_time": [{"batch": 0.5}, {"n_parameters": 0}, {"devices": 0.5}, {"peak_rate": 0}],
@@ -269,6 +305,10 @@ UNSTABLE = {
     "greedy_light_bound": {"arrival_rate": 2000},
     "greedy_busy_bound": {"arrival_rate": 2000},
     "greedy_bound": {"arrival_rate": 2000},
+    "two_choices_tail": {"load": 1},
+    "drain_time": {"rate": 8},
+    **dict.fromkeys(["hedged_response", "hedged_quantile"], {"rate": 1.9}),
+    **dict.fromkeys(["priority_wait", "preemptive_response"], {"load_through": 1}),
     "speculative_response": {"arrival_rate": 2},
 }
 

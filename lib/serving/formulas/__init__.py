@@ -12,6 +12,7 @@ from .attention import *
 from .batches import *
 from .crossings import *
 from .exactly import *
+from .fleet import *
 from .greedy import *
 from .memory import *
 from .operating import *
