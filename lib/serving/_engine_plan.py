@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from . import _engine, _lengths, _plan, _random, _steps, errors
 from .errors import UnstableError
+from .paging import Paged
 
 BATCHING = ("continuous", "static", "padded")
 """Whether sequences join a running batch; of a static one, whether finished rows still cost."""
@@ -85,42 +86,6 @@ def _check_reading(reading: Chunked | Whole) -> None:
 
 
 @dataclass(frozen=True)
-class Pages:
-    """Memory of an engine: blocks of equal size, given as sequences grow.
-
-    Parameters
-    ----------
-    blocks : int
-        Blocks in all, at least 1 [1].
-    block_size : int
-        Tokens that a block holds, at least 1 [tokens].
-    spare : int
-        Blocks that the admission of a sequence leaves free for those that run, at least 0 [1].
-
-    Raises
-    ------
-    TypeError
-        If an argument is not a real number.
-    ValueError
-        If an argument is not whole or out of range.
-
-    Notes
-    -----
-    When a running sequence needs a block and none is free, the newest one gives all of its
-    blocks back, and later reads prompt and answer again. Source: Kwon et al. 2023.
-    """
-
-    blocks: int
-    block_size: int = 16
-    spare: int = 0
-
-    def __post_init__(self) -> None:
-        errors.integer("blocks", self.blocks, at_least=1)
-        errors.integer("block_size", self.block_size, at_least=1)
-        errors.integer("spare", self.spare, at_least=0)
-
-
-@dataclass(frozen=True)
 class Plan:
     """Checked arguments of a run."""
 
@@ -148,7 +113,8 @@ def plan(
     step_times: Any,
     prompt_tokens: Any,
     slots: Any,
-    memory: Any,
+    blocks: Any,
+    paged: Any,
     prefill: Any,
     batching: Any,
     limits: Any,
@@ -171,7 +137,7 @@ def plan(
     else:
         output_mean = _lengths.check("output_tokens", output_tokens, 1)
         prompt_mean = _lengths.check("prompt_tokens", prompt_tokens, 0)
-    rules = _rules(steps, unit, slots, memory, prefill, batching, limits)
+    rules = _rules(steps, unit, slots, blocks, paged, prefill, batching, limits)
     count = errors.integer("requests", requests, at_least=_plan.PARTS + _plan.WARM_UP)
     if count > _plan.MOST_REQUESTS:
         raise ValueError(f"requests must be at most {_plan.MOST_REQUESTS}, got {requests!r}")
@@ -205,13 +171,14 @@ def _rules(
     steps: _steps.Steps,
     unit: float,
     slots: Any,
-    memory: Any,
+    blocks: Any,
+    paged: Any,
     prefill: Any,
     batching: Any,
     limits: Any,
 ) -> _engine.Rules:
-    if not isinstance(memory, (type(None), Pages)):
-        raise TypeError(f"memory must be None or Pages, got {memory!r}")
+    if not isinstance(paged, Paged):
+        raise TypeError(f"paged must be Paged of paging, got {paged!r}")
     if not isinstance(prefill, (type(None), Chunked, Whole)):
         raise TypeError(f"prefill must be None, Chunked or Whole, got {prefill!r}")
     if not isinstance(batching, str) or batching not in BATCHING:
@@ -228,9 +195,9 @@ def _rules(
         slope=steps.slope / unit,
         reading=float(getattr(prefill, "token_time", 0.0)) / unit,
         slots=min(most, _plan.ENDLESS),
-        blocks=0 if memory is None else int(memory.blocks),
-        block_size=1 if memory is None else int(memory.block_size),
-        spare=0 if memory is None else int(memory.spare),
+        blocks=0 if blocks is None else errors.integer("blocks", blocks, at_least=1),
+        block_size=int(paged.block_size),
+        spare=int(paged.spare),
         budget=_plan.ENDLESS if budget is None else min(int(budget), _plan.ENDLESS),
         whole=isinstance(prefill, Whole),
         static=BATCHING.index(batching),

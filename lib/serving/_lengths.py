@@ -101,6 +101,8 @@ class Pairs:
         Lengths of prompts, at least 0 [tokens].
     outputs : array_like of int, shape (n,)
         Length of the answer to each, at least 1 [tokens].
+    ordered : bool
+        Whether requests take them in this order, from the start again after the last.
 
     Raises
     ------
@@ -112,6 +114,7 @@ class Pairs:
 
     prompts: ArrayLike
     outputs: ArrayLike
+    ordered: bool = False
 
     def __post_init__(self) -> None:
         for name, least in (("prompts", 0), ("outputs", 1)):
@@ -148,10 +151,16 @@ def stream(prompts: Any, outputs: Any, rng: np.random.Generator) -> Draw:
     """Lengths of requests, one after the other."""
     if isinstance(outputs, Pairs):
         first, second = np.asarray(outputs.prompts), np.asarray(outputs.outputs)
+        drawn = 0
 
         def pairs(count: int) -> tuple[Counts, Counts]:
-            """Next requests, drawn with replacement."""
-            places = rng.integers(0, first.size, count)
+            """Next requests, drawn with replacement or in order."""
+            nonlocal drawn
+            if outputs.ordered:
+                places = np.arange(drawn, drawn + count) % first.size
+                drawn = (drawn + count) % first.size
+            else:
+                places = rng.integers(0, first.size, count)
             return first[places], second[places]
 
         return pairs

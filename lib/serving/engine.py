@@ -12,15 +12,16 @@ from numpy.typing import ArrayLike, NDArray
 from scipy import special
 
 from . import _engine, _plan, errors
-from ._engine_plan import Chunked, Pages, Whole, plan
+from ._engine_plan import Chunked, Whole, plan
 from ._engine_run import Part, run
 from ._lengths import Geometric, LogNormal, Pairs
 from ._random import Bursty, Erlang, Hyperexponential
 from ._server import law
+from .paging import Paged
 from .service import LinearService
 
 __all__ = [
-    *("Bursty", "Chunked", "Erlang", "Geometric", "Hyperexponential", "LogNormal", "Pages"),
+    *("Bursty", "Chunked", "Erlang", "Geometric", "Hyperexponential", "LogNormal"),
     *("Pairs", "Run", "Times", "Whole", "simulate"),
 ]
 
@@ -112,6 +113,46 @@ class Run:
         return self._sum(_engine.BLOCKS) / self._elapsed
 
     @property
+    def preempted(self) -> int:
+        """How often a sequence lost its blocks and had to start again [1]."""
+        return int(self._sum(_engine.PREEMPTED))
+
+    @property
+    def refused(self) -> int:
+        """Requests that no memory would ever be enough for [requests]."""
+        return int(self._sum(_engine.REFUSED))
+
+    @property
+    def steps(self) -> int:
+        """Steps [1]."""
+        return int(self._sum(_engine.STEPS))
+
+    @property
+    def tokens(self) -> int:
+        """Tokens made [tokens]."""
+        return int(self._sum(_engine.TOKENS))
+
+    @property
+    def read(self) -> int:
+        """Tokens of prompts read, and of answers that were read again [tokens]."""
+        return int(self._sum(_engine.READ))
+
+    @property
+    def throughput(self) -> float:
+        """Requests answered a second [requests/s]."""
+        return self.response.count / (self._unit * self._elapsed)
+
+    @property
+    def met(self) -> float:
+        """Share of the requests answered that met both limits [1]."""
+        return self._sum(_engine.MET) / self.response.count
+
+    @property
+    def goodput(self) -> float:
+        """Requests a second that are answered and meet both limits [requests/s]."""
+        return self._sum(_engine.MET) / (self._unit * self._elapsed)
+
+    @property
     def busy(self) -> float:
         """Share of time in which a step runs [1]."""
         return self._sum(_engine.BUSY) / self._elapsed
@@ -123,7 +164,8 @@ def simulate(
     step_times: LinearService | ArrayLike,
     prompt_tokens: int | Geometric | LogNormal = 0,
     slots: int | None = None,
-    memory: Pages | None = None,
+    blocks: int | None = None,
+    paged: Paged | None = None,
     prefill: Chunked | Whole | None = None,
     batching: str = "continuous",
     limits: tuple[float, float] | None = None,
@@ -134,7 +176,7 @@ def simulate(
 ) -> Run:
     """Simulate an engine step by step."""
     planned = plan(
-        *(arrival_rate, output_tokens, step_times, prompt_tokens, slots, memory, prefill),
-        *(batching, limits, arrivals, requests, seed),
+        *(arrival_rate, output_tokens, step_times, prompt_tokens, slots, blocks),
+        *(Paged() if paged is None else paged, prefill, batching, limits, arrivals, requests, seed),
     )
     return Run(planned.requests, planned.unit, run(planned, progress))
