@@ -10,20 +10,19 @@ Times are in units of a step of one sequence, counted from the end of the last c
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from collections.abc import Callable
+from typing import Any, NamedTuple
 
 import numpy as np
 
-from ._kernels import SHIFT, Array, compiled
+from ._kernels import SHIFT, Array, compiled, numba
 
 LAST, LENGTH, PROMPT, WRITTEN, START, NEXT, BACK, OLDER, NEWER = range(9)
 """Of a sequence: step of its last token; lengths; written when it (re)started, and the step of
 that; neighbours in its list, and in order of admission."""
 ARRIVED, FIRST, TOKEN = range(3)
 """Of a sequence: times of its arrival, its first token, and its last one before a pause."""
-STEP, HEAD, FREE, DECODING, USED, PARTIAL, REST, NEWEST, SPARE, STACK, FRESH, WIDE = (
-    range(12)
-)
+STEP, HEAD, FREE, DECODING, USED, PARTIAL, REST, NEWEST, SPARE, STACK, FRESH, WIDE = range(12)
 """Of the engine: step; next arrival; free blocks; sequences that get tokens, and that have slots;
 the one that is read in chunks, and its tokens to read; newest; free records; preempted; those
 that got a token since the last step that gave one to all; rows of a static batch."""
@@ -37,10 +36,14 @@ RUNNING, BLOCKS, BUSY, STEPS, TOKENS, READ, PREEMPTED, REFUSED, MET, ANSWERED = 
 preempted, refused and answered in time; tokens of what was answered."""
 
 
+def inlined(function: Callable[..., Any]) -> Callable[..., Any]:
+    """Compile into its callers, if that is possible: a call would cost more than what is done."""
+    return function if numba is None else numba.njit(inline="always")(function)
+
+
 class Rules(NamedTuple):
     """What does not change in a run; times in units."""
 
-    table: Array  # of step times, from no sequence on
     slope: float  # beyond the table
     reading: float  # time of a token of a prompt
     slots: int
@@ -66,7 +69,7 @@ class Memory(NamedTuple):
     clock: Array
 
 
-@compiled
+@inlined
 def count(row: int, value: float, times: int, bins: Array, tally: Array) -> None:
     """Count a time."""
     bins[row, np.float64(value).view(np.int64) >> SHIFT] += times
@@ -77,7 +80,7 @@ def count(row: int, value: float, times: int, bins: Array, tally: Array) -> None
     tally[row, LARGEST] = max(tally[row, LARGEST], value)
 
 
-@compiled
+@inlined
 def release(slot: int, pool: Array, state: Array) -> None:
     """Take a sequence out of the order of admission."""
     older, newer = pool[slot, OLDER], pool[slot, NEWER]
@@ -90,23 +93,32 @@ def release(slot: int, pool: Array, state: Array) -> None:
     state[USED] -= 1
 
 
-@compiled
+@inlined
 def phase(slot: int, pool: Array, block_size: int) -> int:
     """Remainder of the steps at which a sequence needs a new block."""
     return (pool[slot, START] - pool[slot, PROMPT] - pool[slot, WRITTEN]) % block_size
 
 
 @compiled
-def preempt(rules: Rules, memory: Memory) -> None:
+def preempt(
+    rules: Rules,
+    table: Array,
+    pool: Array,
+    marks: Array,
+    fresh: Array,
+    ring: Array,
+    phases: Array,
+    state: Array,
+    clock: Array,
+) -> None:
     """Take the newest sequence's blocks; it is the next to be admitted, and starts again."""
-    pool, marks, state = memory.pool, memory.marks, memory.state
     slot = state[NEWEST]
     release(slot, pool, state)
     if slot == state[PARTIAL]:
         state[PARTIAL] = -1
         state[FREE] += (pool[slot, PROMPT] + pool[slot, WRITTEN]) // rules.block_size + 1
     else:
-        memory.phases[phase(slot, pool, rules.block_size)] -= 1
+        phases[phase(slot, pool, rules.block_size)] -= 1
         pool[slot, WRITTEN] += state[STEP] - pool[slot, START]
         held = pool[slot, PROMPT] + pool[slot, WRITTEN]
         state[FREE] += (held + rules.block_size - 1) // rules.block_size
@@ -116,21 +128,34 @@ def preempt(rules: Rules, memory: Memory) -> None:
         if before >= 0:
             pool[before, NEXT] = after
         else:
-            memory.ring[pool[slot, LAST] & (memory.ring.size - 1)] = after
+            ring[pool[slot, LAST] & (ring.size - 1)] = after
         state[DECODING] -= 1
-        if state[FRESH] > 0 and memory.fresh[state[FRESH] - 1] == slot:
+        if state[FRESH] > 0 and fresh[state[FRESH] - 1] == slot:
             state[FRESH] -= 1
         else:
-            marks[slot, TOKEN] = memory.clock[ENDED]
+            marks[slot, TOKEN] = clock[ENDED]
     pool[slot, NEXT] = state[STACK]
     state[STACK] = slot
 
 
-@compiled
-def finish(slot: int, rules: Rules, memory: Memory, bins: Array, tally: Array, sums: Array) -> None:
+@inlined
+def finish(
+    slot: int,
+    rules: Rules,
+    table: Array,
+    pool: Array,
+    marks: Array,
+    fresh: Array,
+    ring: Array,
+    phases: Array,
+    state: Array,
+    clock: Array,
+    bins: Array,
+    tally: Array,
+    sums: Array,
+) -> None:
     """Count a sequence whose last token has come, and forget it."""
-    pool, marks, state = memory.pool, memory.marks, memory.state
-    now, length = memory.clock[NOW], pool[slot, LENGTH]
+    now, length = clock[NOW], pool[slot, LENGTH]
     count(RESPONSE, now - marks[slot, ARRIVED], 1, bins, tally)
     first = marks[slot, FIRST] - marks[slot, ARRIVED]
     each = (now - marks[slot, FIRST]) / max(1, length - 1)
@@ -140,14 +165,14 @@ def finish(slot: int, rules: Rules, memory: Memory, bins: Array, tally: Array, s
     if rules.blocks > 0:
         held = pool[slot, PROMPT] + length
         state[FREE] += (held + rules.block_size - 1) // rules.block_size
-        memory.phases[phase(slot, pool, rules.block_size)] -= 1
+        phases[phase(slot, pool, rules.block_size)] -= 1
     release(slot, pool, state)
     state[DECODING] -= 1
     pool[slot, NEXT] = state[SPARE]
     state[SPARE] = slot
 
 
-@compiled
+@inlined
 def enlist(slot: int, pool: Array, ring: Array) -> None:
     """Put a sequence into the list of the step of its last token."""
     place = pool[slot, LAST] & (ring.size - 1)
@@ -158,19 +183,30 @@ def enlist(slot: int, pool: Array, ring: Array) -> None:
     ring[place] = slot
 
 
-@compiled
+@inlined
 def admit(
-    rules: Rules, memory: Memory, times: Array, prompts: Array, outputs: Array, sums: Array
+    rules: Rules,
+    table: Array,
+    pool: Array,
+    marks: Array,
+    fresh: Array,
+    ring: Array,
+    phases: Array,
+    state: Array,
+    clock: Array,
+    times: Array,
+    prompts: Array,
+    outputs: Array,
+    sums: Array,
 ) -> int:
     """Give slots and blocks in order of arrival, and return the tokens to read."""
-    pool, marks, state = memory.pool, memory.marks, memory.state
-    read, joined, now = 0, 0, memory.clock[NOW]
+    read, joined, now = 0, 0, clock[NOW]
     if state[PARTIAL] >= 0:
         read = max(0, min(state[REST], rules.budget - state[DECODING]))
         state[REST] -= read
         if state[REST] > 0:
             return read
-        memory.fresh[state[FRESH]] = state[PARTIAL]
+        fresh[state[FRESH]] = state[PARTIAL]
         state[FRESH] += 1
         state[PARTIAL] = -1
         joined = 1
@@ -223,19 +259,30 @@ def admit(
         if chunk < tokens:
             state[PARTIAL], state[REST] = slot, tokens - chunk
             break
-        memory.fresh[state[FRESH]] = slot
+        fresh[state[FRESH]] = slot
         state[FRESH] += 1
         joined += 1
     return read
 
 
-@compiled
+@inlined
 def start(
-    slot: int, rules: Rules, memory: Memory, bins: Array, tally: Array, sums: Array
+    slot: int,
+    rules: Rules,
+    table: Array,
+    pool: Array,
+    marks: Array,
+    fresh: Array,
+    ring: Array,
+    phases: Array,
+    state: Array,
+    clock: Array,
+    bins: Array,
+    tally: Array,
+    sums: Array,
 ) -> bool:
     """Give a sequence the token that comes with the last of its prompt; tell if it goes on."""
-    pool, marks, state = memory.pool, memory.marks, memory.state
-    now = memory.clock[NOW]
+    now = clock[NOW]
     if pool[slot, WRITTEN] == 0:
         marks[slot, FIRST] = now
         count(TTFT, now - marks[slot, ARRIVED], 1, bins, tally)
@@ -247,30 +294,43 @@ def start(
     pool[slot, LAST] = step + pool[slot, LENGTH] - pool[slot, WRITTEN] - 1
     state[DECODING] += 1
     if rules.blocks > 0:
-        memory.phases[phase(slot, pool, rules.block_size)] += 1
+        phases[phase(slot, pool, rules.block_size)] += 1
     if pool[slot, LAST] < state[STEP]:
-        finish(slot, rules, memory, bins, tally, sums)
+        finish(
+            slot, rules, table, pool, marks, fresh, ring, phases, state, clock, bins, tally, sums
+        )
         return False
-    enlist(slot, pool, memory.ring)
+    enlist(slot, pool, ring)
     return True
 
 
-@compiled
+@inlined
 def step(
-    read: int, before: int, rules: Rules, memory: Memory, bins: Array, tally: Array, sums: Array
+    read: int,
+    before: int,
+    rules: Rules,
+    table: Array,
+    pool: Array,
+    marks: Array,
+    fresh: Array,
+    ring: Array,
+    phases: Array,
+    state: Array,
+    clock: Array,
+    bins: Array,
+    tally: Array,
+    sums: Array,
 ) -> None:
     """Let the time of a step pass, and give tokens."""
-    pool, marks, fresh = memory.pool, memory.marks, memory.fresh
-    state, clock = memory.state, memory.clock
     joined = state[FRESH] - before
     alone = rules.whole and joined > 0
     size = joined if alone else state[DECODING] + joined
     if rules.static == 2:
         size = state[WIDE] = max(state[WIDE], size)
-    if size < rules.table.size:
-        lasting = rules.table[size]
+    if size < table.size:
+        lasting = table[size]
     else:
-        lasting = rules.table[-1] + rules.slope * (size - rules.table.size + 1)
+        lasting = table[-1] + rules.slope * (size - table.size + 1)
     lasting += rules.reading * read
     clock[NOW] += lasting
     sums[RUNNING] += state[USED] * lasting
@@ -289,30 +349,115 @@ def step(
         clock[ENDED] = clock[NOW]
     kept = before
     for place in range(before, state[FRESH]):
-        if start(fresh[place], rules, memory, bins, tally, sums):
+        if start(
+            fresh[place],
+            rules,
+            table,
+            pool,
+            marks,
+            fresh,
+            ring,
+            phases,
+            state,
+            clock,
+            bins,
+            tally,
+            sums,
+        ):
             fresh[kept] = fresh[place]
             kept += 1
     state[FRESH] = kept
     if alone:
         return
-    place = state[STEP] & (memory.ring.size - 1)
-    slot = memory.ring[place]
-    memory.ring[place] = -1
+    place = state[STEP] & (ring.size - 1)
+    slot = ring[place]
+    ring[place] = -1
     while slot >= 0:
         after = pool[slot, NEXT]
         if pool[slot, LAST] == state[STEP]:
-            finish(slot, rules, memory, bins, tally, sums)
+            finish(
+                slot,
+                rules,
+                table,
+                pool,
+                marks,
+                fresh,
+                ring,
+                phases,
+                state,
+                clock,
+                bins,
+                tally,
+                sums,
+            )
         else:  # in a later round of the circle
-            enlist(slot, pool, memory.ring)
+            enlist(slot, pool, ring)
         slot = after
     state[STEP] += 1
     state[FRESH] = 0
 
 
+@inlined
+def glide(
+    rules: Rules,
+    table: Array,
+    pool: Array,
+    marks: Array,
+    fresh: Array,
+    ring: Array,
+    phases: Array,
+    state: Array,
+    clock: Array,
+    come: float,
+    bins: Array,
+    tally: Array,
+    sums: Array,
+) -> None:
+    """Run the steps up to a time in which nobody joins, leaves or lacks a block."""
+    free, turn, last = state[FREE], 0, ring.size - 1
+    bounded = rules.blocks > 0
+    size = max(state[DECODING], state[WIDE])
+    if size < table.size:
+        lasting = table[size]
+    else:
+        lasting = table[-1] + rules.slope * (size - table.size + 1)
+    now, begun, number = clock[NOW], state[STEP], state[STEP]
+    held = 0.0
+    while ring[number & last] < 0 and now < come:
+        if bounded:
+            turn = phases[number % rules.block_size]
+            if turn > free:
+                break
+            free -= turn
+            held += (rules.blocks - free) * lasting
+        now += lasting
+        number += 1
+    steps = number - begun
+    if steps == 0:
+        return
+    count(ITL, clock[NOW] + lasting - clock[ENDED], state[DECODING], bins, tally)
+    if steps > 1:
+        count(ITL, lasting, (steps - 1) * state[DECODING], bins, tally)
+    sums[RUNNING] += state[USED] * lasting * steps
+    sums[BLOCKS] += held
+    sums[BUSY] += lasting * steps
+    sums[STEPS] += steps
+    sums[TOKENS] += steps * state[DECODING]
+    state[STEP], state[FREE] = number, free
+    clock[NOW] = clock[ENDED] = now
+
+
 @compiled
 def advance(
     rules: Rules,
-    memory: Memory,
+    table: Array,
+    pool: Array,
+    marks: Array,
+    fresh: Array,
+    ring: Array,
+    phases: Array,
+    state: Array,
+    clock: Array,
     times: Array,  # of arrivals, those that wait first
     prompts: Array,
     outputs: Array,
@@ -322,7 +467,6 @@ def advance(
     sums: Array,
 ) -> None:
     """Run steps until more arrivals must be known."""
-    state, clock, phases = memory.state, memory.clock, memory.phases
     end = times.size
     while True:
         if state[USED] == 0:
@@ -333,21 +477,88 @@ def advance(
                 clock[NOW] = max(clock[NOW], times[state[HEAD]])
         if not final and (end == 0 or times[end - 1] <= clock[NOW]):
             return
+        if state[FRESH] == 0 and state[PARTIAL] < 0 and state[USED] > 0:
+            come = times[state[HEAD]] if state[HEAD] < end else np.inf
+            if state[USED] == rules.slots or rules.static > 0:
+                come = np.inf if final else times[end - 1]
+            elif state[STACK] >= 0:
+                come = clock[NOW]
+            if come > clock[NOW]:
+                glide(
+                    rules,
+                    table,
+                    pool,
+                    marks,
+                    fresh,
+                    ring,
+                    phases,
+                    state,
+                    clock,
+                    come,
+                    bins,
+                    tally,
+                    sums,
+                )
+                if come <= clock[NOW]:
+                    continue
         before, read = state[FRESH], 0
         grown = rules.blocks == 0
         if rules.whole:
-            read = admit(rules, memory, times, prompts, outputs, sums)
+            read = admit(
+                rules,
+                table,
+                pool,
+                marks,
+                fresh,
+                ring,
+                phases,
+                state,
+                clock,
+                times,
+                prompts,
+                outputs,
+                sums,
+            )
             grown = grown or state[FRESH] > before
         pressed = False
         if not grown:
             turn = state[STEP] % rules.block_size
             while phases[turn] > state[FREE]:
-                preempt(rules, memory)
+                preempt(rules, table, pool, marks, fresh, ring, phases, state, clock)
                 sums[PREEMPTED] += 1.0
                 pressed = True
             state[FREE] -= phases[turn]
             before = min(before, state[FRESH])
         if not rules.whole and not pressed:
-            read = admit(rules, memory, times, prompts, outputs, sums)
+            read = admit(
+                rules,
+                table,
+                pool,
+                marks,
+                fresh,
+                ring,
+                phases,
+                state,
+                clock,
+                times,
+                prompts,
+                outputs,
+                sums,
+            )
         if state[USED] > 0:  # else all were refused
-            step(read, before, rules, memory, bins, tally, sums)
+            step(
+                read,
+                before,
+                rules,
+                table,
+                pool,
+                marks,
+                fresh,
+                ring,
+                phases,
+                state,
+                clock,
+                bins,
+                tally,
+                sums,
+            )

@@ -91,6 +91,7 @@ class Plan:
 
     unit: float
     rules: _engine.Rules
+    table: NDArray[np.float64]
     prompts: Any
     outputs: Any
     seed: int
@@ -161,7 +162,7 @@ def plan(
         parts, warm_up, scale = tuple(np.diff(edges).tolist()), 0, 1.0
         load = trace.size / max(1.0, float(trace.sum()))
     return Plan(
-        *(unit, rules, prompt_tokens, output_tokens, number, parts, int(given)),
+        *(unit, rules, steps.table / unit, prompt_tokens, output_tokens, number, parts, int(given)),
         min(_plan.CHUNK, max(1, int(load * 400_000_000))),
         *(scale, arrivals if given else None, trace),
     )
@@ -191,7 +192,6 @@ def _rules(
     first, each = (errors.duration("limits", limit) / unit for limit in limits)
     budget = getattr(prefill, "budget", None)
     return _engine.Rules(
-        table=steps.table / unit,
         slope=steps.slope / unit,
         reading=float(getattr(prefill, "token_time", 0.0)) / unit,
         slots=min(most, _plan.ENDLESS),

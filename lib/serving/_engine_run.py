@@ -139,7 +139,7 @@ class _Engine:
         state, clock = self.memory.state, self.memory.clock
         gone = tally[_engine.RESPONSE, _engine.COUNT] + sums[_engine.REFUSED]
         _engine.advance(
-            *(self.plan.rules, self.memory, times, prompts, outputs, final),
+            *(self.plan.rules, self.plan.table, *self.memory, times, prompts, outputs, final),
             *(self.bins, tally, sums),
         )
         head = int(state[_engine.HEAD])
