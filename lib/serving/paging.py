@@ -9,7 +9,6 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from fractions import Fraction
-from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -18,6 +17,8 @@ from . import _pool, errors
 
 RESERVE = ("longest", "power of two", "exact")
 """How far ahead a contiguous allocator reserves: see `Contiguous`."""
+MOST_TOKENS = 10**15
+"""Largest length and pool; whole numbers are exact far beyond it."""
 LONGEST_RUN = 10**7
 """Most tokens that a simulation writes, and its latest arrival."""
 
@@ -249,7 +250,7 @@ class Run:
 
     @property
     def contended(self) -> NDArray[np.intp]:
-        """Steps in which a sequence waits, without the first tenth of them."""
+        """Steps in which a sequence waits, without the first tenth of them [1]."""
         steps = np.flatnonzero(self.waiting)
         return steps[len(steps) // 10 :]
 
@@ -287,7 +288,7 @@ def simulate(
         Who sets memory aside.
     pool : int
         Tokens of which there is memory, enough for any one of the sequences [tokens].
-    arrivals : array_like, shape (n,), optional
+    arrivals : array_like, shape (n,), or None
         Step of each arrival, not before the one before it; None if all wait from the start [1].
 
     Returns
@@ -320,6 +321,8 @@ def simulate(
     """
     rows = _lengths(input_tokens, output_tokens, allocator)
     size = errors.integer("pool", pool, at_least=1)
+    if size > MOST_TOKENS:
+        raise ValueError(f"pool must be at most {MOST_TOKENS}, got {pool!r}")
     if sum(o for _, o in rows) > LONGEST_RUN:
         raise ValueError(
             f"output_tokens must add up to at most {LONGEST_RUN}, got {output_tokens!r}"
@@ -365,8 +368,8 @@ def _whole(name: str, values: ArrayLike, at_least: int) -> list[int]:
     found = errors.array(name, values, at_least=at_least)
     if found.ndim != 1:
         raise ValueError(f"{name} must be a list of numbers, got {values!r}")
-    if (found % 1).any():
-        raise ValueError(f"{name} must hold whole numbers, got {found[found % 1 > 0][0]}")
+    for bad in found[(found % 1 > 0) | (found > MOST_TOKENS)]:
+        raise ValueError(f"{name} must hold whole numbers up to {MOST_TOKENS}, got {bad}")
     return [int(value) for value in found]
 
 

@@ -8,7 +8,7 @@ import math
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass, field
-from datetime import datetime, timedelta, timezone
+from datetime import UTC, datetime, timedelta
 from fractions import Fraction
 from pathlib import Path
 
@@ -22,7 +22,7 @@ HEADERS = (("TIMESTAMP", "ContextTokens", "GeneratedTokens"), ("time", "input", 
 DATED = re.compile(r"(\d{4}-\d\d-\d\d[ T]\d\d:\d\d:\d\d)(\.\d+)?(Z|[+-]\d\d:?\d\d)?")
 DECIMAL = re.compile(r"[+-]?\d+(?:\.\d*)?(?:[eE][+-]?\d{1,3})?")
 WHOLE = re.compile(r"\d{1,15}")
-EPOCH = datetime(1970, 1, 1, tzinfo=timezone.utc)
+EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 
 
 @dataclass(frozen=True, eq=False)
@@ -94,9 +94,9 @@ class Trace:
         """
         length = errors.number("window", window, above=0)
         span = float(self.times[-1]) if len(self.times) else 0.0
-        if not 2 <= span / length <= 1e8:
+        if not 2 <= span / length <= 1e7:
             raise ValueError(
-                f"window must fit between 2 and 100,000,000 times into the {span:.6g} s "
+                f"window must fit between 2 and 10,000,000 times into the {span:.6g} s "
                 f"of {self.path}, got {window!r}"
             )
         windows = int(span / length)
@@ -114,7 +114,7 @@ class Summary:
     requests : int
         How many there are [requests].
     rate : float
-        One over the mean gap between arrivals [requests/s].
+        Requests a second: one over the mean gap between arrivals [1/s].
     input_mean, input_median : float
         Of the prompts [tokens].
     output_mean, output_median : float

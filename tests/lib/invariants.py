@@ -10,7 +10,7 @@ from typing import Any
 import mpmath
 import numpy as np
 
-from serving import LinearService, UnstableError, attention, errors, policies, queues
+from serving import LinearService, UnstableError, attention, errors, paging, policies, queues
 
 RELATIVE = Fraction(1, 10**9)
 """Far above what float64 loses in a few operations, far below what a reader sees."""
@@ -450,6 +450,66 @@ def factors(result: Any, values: Any) -> None:
         assert_near(one, other * len(scaled) / sum(map(exact, values)))
 
 
+def described(result: Any, **arguments: Any) -> None:
+    """Check that a description keeps what it was given."""
+    assert all(getattr(result, name) == value for name, value in arguments.items())
+    assert result == type(result)(**arguments)
+
+
+def waste(result: Any, input_tokens: Any, output_tokens: Any, allocator: Any) -> None:
+    """Check that shares are a whole, and the bounds of each way to set memory aside."""
+    parts = list(vars(result).values())
+    assert all(0 <= part <= 1 for part in parts) and result.used > 0
+    assert_near(sum(parts), Fraction(1))
+    if isinstance(allocator, paging.Paged):
+        assert result.external == 0
+        steps = sum(exact(o) for o in output_tokens)
+        pairs = zip(map(exact, input_tokens), map(exact, output_tokens), strict=True)
+        used = sum(s * o + o * (o + 1) / 2 for s, o in pairs)
+        least = used / (used + steps * (exact(allocator.block_size) - 1))
+        assert exact(result.used) >= least * (1 - RELATIVE)  # under one block a sequence
+    elif allocator.reserve == "exact":
+        assert result.internal == 0
+        assert result.external < 0.5  # a power of two is less than twice what it is for
+
+
+def pooled(
+    result: Any, input_tokens: Any, output_tokens: Any, allocator: Any, pool: Any, arrivals: Any
+) -> None:
+    """Check that every step's parts are the pool, and that every token is written once."""
+    parts = [result.used, result.ahead, result.internal, result.rounding, result.free]
+    assert all((part >= 0).all() for part in parts)
+    assert (np.sum(parts, axis=0) == int(exact(pool))).all()
+    assert result.running.sum() == sum(int(exact(x)) for x in output_tokens)
+    assert result.running[-1] > 0 and result.waiting[-1] == 0
+    assert (result.preempted > 0) == (result.recomputed > 0)
+    assert result.preempted == 0 or isinstance(allocator, paging.Paged)
+    assert 0 <= result.mean_running <= len(input_tokens)
+
+
+def shared_blocks(result: int, lengths: Any, prefix: Any, block_size: Any) -> None:
+    """Check that sharing saves the full blocks of the prefix in all sequences but one."""
+    size = exact(block_size)
+    apart = sum(math.ceil(exact(row) / size) for row in lengths)
+    saved = max(0, len(lengths) - 1) * math.floor(exact(prefix) / size)
+    assert isinstance(result, int) and result == apart - saved
+
+
+def dispersion(result: float, self: Any, window: Any) -> None:
+    """Check the variance over the mean of counts in whole windows."""
+    times = getattr(self, "trace", self).times
+    if times[-1] / float(window) > 1e5:
+        assert result > 0
+        return
+    counts = [0] * int(times[-1] / float(window))
+    for time in times:
+        if int(time / float(window)) < len(counts):
+            counts[int(time / float(window))] += 1
+    mean = Fraction(sum(counts), len(counts))
+    squares = sum((count - mean) ** 2 for count in counts)
+    assert_near(result, squares / (len(counts) - 1) / mean)
+
+
 def quantile(result: float, self: Any, q: Any) -> None:
     """Check that a quantile is a response, and that quantiles rise."""
     assert self.quantile(0) <= result <= self.quantile(1)
@@ -638,6 +698,13 @@ INVARIANTS: dict[str, Callable[..., None]] = {
     "serving.policies.Fixed": kept,
     "serving.policies.Greedy": kept,
     "serving.policies.Window": kept,
+    "serving.paging.Contiguous": described,
+    "serving.paging.Paged": described,
+    "serving.paging.waste": waste,
+    "serving.paging.simulate": pooled,
+    "serving.paging.shared_blocks": shared_blocks,
+    "serving.traces.Trace.dispersion": dispersion,
+    "serving.traces.Summary.dispersion": dispersion,
     "serving.simulation.Erlang": kept,
     "serving.simulation.Hyperexponential": kept,
     "serving.simulation.Bursty": kept,

@@ -14,7 +14,7 @@ import numpy as np
 from hypothesis import strategies as st
 
 from docstrings import Documented, documented, is_numeric, parameters
-from serving import LinearService, attention, kvcache, policies, queues, simulation
+from serving import LinearService, attention, kvcache, paging, policies, queues, simulation, traces
 
 BELOW = {"formulas", "notation", "errors", "units"}
 """Modules that the numeric ones stand on; `formulas` has tests of its own here."""
@@ -55,7 +55,10 @@ def key(one: Documented, argument: str) -> str:
     """Name under which the tables below hold an argument: the object of a method by its class."""
     if argument == "self":
         owner = one.name.split(".")[2]
-        return {"Layout": "layout", "Simulation": "simulation"}.get(owner, argument)
+        owners = {"Layout": "layout", "Simulation": "simulation"}
+        return {**owners, "Trace": "trace", "Summary": "summary"}.get(owner, argument)
+    if one.name == "serving.paging.simulate" and argument == "arrivals":
+        return "arrivals of sequences"
     return f"{argument} of a run" if one.name == "serving.simulation.simulate" else argument
 
 
@@ -117,6 +120,17 @@ MODELS = [
     attention.random_model(attention.Shape(2, 4, 2, 3, 5, 7, 12)),
     attention.random_model(attention.Shape(3, 2, 1, 8, 16, 9, 20), seed=1),
 ]
+ALLOCATORS = [
+    *(
+        paging.Contiguous(64, reserve, buddy)
+        for reserve in paging.RESERVE
+        for buddy in (True, False)
+    ),
+    *(paging.Contiguous(10**300), paging.Paged(1), paging.Paged(16, 2), paging.Paged(10**300)),
+]
+ARRIVED = traces.Trace(
+    "a trace", np.array([0.0, 1.5, 2.0, 9.0]), np.array([5, 3, 8, 1]), np.array([1, 2, 9, 4])
+)
 KINDS = [
     *(policies.Fixed(1), policies.Fixed(3), policies.Greedy(1), policies.Greedy(8)),
     *(policies.Window(4, 0.02), policies.Window(4, 0.02, False), policies.Window(2, 1e300)),
@@ -165,6 +179,20 @@ STRATEGIES: dict[str, st.SearchStrategy[Any]] = {
     "transform": st.sampled_from([None, queues.gamma_transform(1, 1), math.sqrt]),
     "layout": layouts,
     "config": configs,
+    "trace": st.just(ARRIVED),
+    "summary": st.just(ARRIVED.summary()),
+    "window": st.one_of(st.floats(0.001, 9), numbers),
+    "max_tokens": st.one_of(st.integers(1, 4096), numbers),
+    "reserve": st.sampled_from([*paging.RESERVE, "half"]),
+    "buddy": st.booleans(),
+    "spare": st.one_of(st.integers(0, 9), numbers),
+    "allocator": st.sampled_from(ALLOCATORS),
+    "input_tokens": lists(st.one_of(st.integers(0, 40), numbers)),
+    "output_tokens": lists(st.one_of(st.integers(1, 40), numbers)),
+    "pool": st.one_of(st.integers(1, 999), numbers),
+    "arrivals of sequences": st.one_of(st.none(), lists(st.integers(0, 50)).map(sorted)),
+    "lengths": lists(st.one_of(st.integers(0, 999), numbers)),
+    "prefix": st.one_of(st.integers(0, 99), numbers),
     "dtype": st.sampled_from([*kvcache.BYTES, "float16"]),
     "tensor_parallel": st.one_of(st.sampled_from([1, 2, 4, 8, 16, 64, 3]), numbers),
     "tokens": st.one_of(st.integers(0, 10**6), numbers),
@@ -322,6 +350,28 @@ def continued(draw: st.DrawFn) -> dict[str, Any]:
 
 
 @st.composite
+def sequences(draw: st.DrawFn, **others: st.SearchStrategy[Any]) -> dict[str, Any]:
+    """Draw sequences that fit an allocator, and perhaps steps at which they arrive."""
+    drawn = {name: draw(strategy) for name, strategy in others.items()}
+    rows = draw(
+        st.lists(st.tuples(st.integers(0, 40), st.integers(1, 24)), min_size=1, max_size=12)
+    )
+    drawn |= {"input_tokens": [row[0] for row in rows], "output_tokens": [row[1] for row in rows]}
+    if "pool" in drawn:
+        waits = st.lists(st.integers(0, 50), min_size=len(rows), max_size=len(rows)).map(sorted)
+        drawn["arrivals"] = draw(st.one_of(st.none(), waits))
+    return drawn | {"allocator": draw(st.sampled_from(ALLOCATORS))}
+
+
+@st.composite
+def alike(draw: st.DrawFn) -> dict[str, Any]:
+    """Draw sequences with a prefix that may fit into each."""
+    prefix = draw(st.integers(0, 99))
+    lengths = [prefix + rest for rest in draw(lists(st.integers(0, 99)))]
+    return {"lengths": lengths, "prefix": prefix, "block_size": draw(st.integers(1, 40))}
+
+
+@st.composite
 def queueing(draw: st.DrawFn) -> dict[str, Any]:
     """Draw a queue with traffic around its capacity, or a trace."""
     names = STRATEGIES.keys()
@@ -401,6 +451,9 @@ TOGETHER: dict[str, st.SearchStrategy[dict[str, Any]]] = {
         service_mean=st.none(), service_second_moment=st.sampled_from([0, 0.5, 1, 9])
     ),
     "serving.attention.Shape": shaped(),
+    "serving.paging.waste": sequences(),
+    "serving.paging.simulate": sequences(pool=st.integers(20, 400)),
+    "serving.paging.shared_blocks": alike(),
     "serving.attention.generate": continued(),
     "serving.simulation.simulate": queueing(),
 }
@@ -442,6 +495,20 @@ TYPICAL: dict[str, Any] = {
     "transform": queues.gamma_transform(0.008, 0.75),
     "layout": kvcache.Layout((kvcache.LayerGroup(80, 1024, 1024),), "bf16", 1),
     "config": {"num_hidden_layers": 80, "hidden_size": 8192, "num_attention_heads": 64},
+    "trace": ARRIVED,
+    "summary": ARRIVED.summary(),
+    "window": 2.0,
+    "max_tokens": 2048,
+    "reserve": "exact",
+    "buddy": True,
+    "spare": 1,
+    "allocator": paging.Paged(16),
+    "input_tokens": [8, 9, 10],
+    "output_tokens": [1, 2, 3],
+    "pool": 99,
+    "arrivals of sequences": [0, 1, 2],
+    "lengths": [8, 9, 10],
+    "prefix": 5,
     "dtype": "bf16",
     "tensor_parallel": 1,
     "tokens": 2048,
@@ -530,6 +597,20 @@ EXTREMES: dict[str, list[Any]] = {
         {"num_hidden_layers": layers, "num_attention_heads": heads, "head_dim": dim}
         for layers, heads, dim in product([0, 1, 80, 1e308], [1, 64], [1, 128, 1e308])
     ],
+    "trace": [ARRIVED],
+    "summary": [ARRIVED.summary()],
+    "window": [*EXTREME, 1e-9, 2.0],
+    "max_tokens": [*EXTREME, 64],
+    "reserve": list(paging.RESERVE),
+    "buddy": [True, False],
+    "spare": [*EXTREME, 10],
+    "allocator": ALLOCATORS,
+    "input_tokens": [[0, 0, 0], [1, 10**15, 5], [1e160] * 3, [3, 30, 0]],
+    "output_tokens": [[1, 1, 1], [1, 10**15, 5], [1e160] * 3, [20, 30, 9]],
+    "pool": [*EXTREME, 256, 10**15],
+    "arrivals of sequences": [None, [0, 0, 9]],
+    "lengths": [[], [0], [10**15] * 3, [1e160], [3, 4, 5]],
+    "prefix": [*EXTREME, 2],
     "dtype": [*kvcache.BYTES],
     "tensor_parallel": [*EXTREME, 2, 64, 128],
     "tokens": [*EXTREME, 2048, 10**20],
@@ -588,7 +669,7 @@ SIGNED = {"arrivals"}
 """Numbers that may be negative."""
 ENDLESS = {"max_wait", "tail"}
 """Numbers that may be infinite."""
-OBJECTS = {"self", "service", "shape", "model", "transform"}
+OBJECTS = {"self", "service", "allocator", "shape", "model", "transform"}
 """Arguments that are no numbers."""
 
 

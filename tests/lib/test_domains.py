@@ -19,6 +19,8 @@ INSIDE = {
     **{"tail_root": 0.5, "tolerance": 0.1, "confidence": 0.95, "confidence_quantile": 1.96},
     **{"gap_std": 1, "service_std": 1, "gap_cv": 1, "wait_std": 1, "waiting_share": 0.5},
     **{"empty_probability": 0.1, "greedy_size": 2, "greedy_square": 5},
+    **{"input_mean": 1, "output_mean": 2, "output_square": 5, "output_cv": 0.5},
+    **{"length_product": 1, "token_time": 1, "block_size": 16, "growth": 2},
 }
 """Arguments at which every formula has a value."""
 
@@ -74,6 +76,15 @@ OUTSIDE = {
         *({"layers": 0}, {"width": 0}, {"kv_width": 0}, {"mlp_width": 0}, {"input_tokens": 0}),
         {"output_tokens": 0},
     ],
+    "held_tokens": [{"length_product": -1}, {"output_mean": 0.9}, {"output_square": 3.9}],
+    "held_by_variability": [{"input_mean": -1}, {"output_mean": 0.9}, {"output_cv": -0.1}],
+    "mean_running": [{"arrival_rate": -1}, {"output_mean": 0.9}, {"token_time": -1}],
+    "running_tokens": [
+        *({"arrival_rate": -1}, {"token_time": -1}, {"length_product": -1}),
+        {"output_square": 0.9},
+    ],
+    "block_waste": [{"block_size": 0.9}],
+    "class_use": [{"growth": 1}],
     "takeover_tokens": [{"width": 0}, {"kv_width": 0}, {"mlp_width": 0}],
     "weight_intensity": [{"batch": 0.5}, {"element_bytes": 0}],
     "cache_intensity": [{"width": 0}, {"kv_width": 0}, {"element_bytes": 0}],

@@ -14,6 +14,7 @@ from .exactly import *
 from .greedy import *
 from .memory import *
 from .operating import *
+from .paging import *
 from .sizing import *
 from .tails import *
 from .waiting import *
