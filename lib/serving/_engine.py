@@ -234,7 +234,7 @@ def admit(
         tokens = prompt + written
         chunk = tokens
         if rules.whole:
-            if read > 0 and read + tokens > rules.budget:
+            if read > 0 and tokens > 0 and read + tokens > rules.budget:
                 break
         elif tokens > 0:
             chunk = min(tokens, rules.budget - state[DECODING] - joined - read)

@@ -9,15 +9,19 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
+from scipy import special
 
 from . import errors
 
+Array = NDArray[np.float64]
 Counts = NDArray[np.int64]
 Draw = Callable[[int], tuple[Counts, Counts]]
 """Gives prompts and answers of so many further requests."""
 
 LONGEST = 10**9
 """Most tokens of a prompt or an answer."""
+SUMMED = 1 << 20
+"""Lengths that sums run over one by one."""
 
 
 @dataclass(frozen=True)
@@ -42,13 +46,11 @@ class Geometric:
     def __post_init__(self) -> None:
         errors.number("mean", self.mean, at_least=1, at_most=LONGEST // 1000)
 
-    @property
-    def square(self) -> float:
-        """Mean of the squared length [tokens^2]."""
-        return float(2 * self.mean**2 - self.mean)
-
     def _draw(self, rng: np.random.Generator, count: int) -> Counts:
         return rng.geometric(1 / self.mean, count)
+
+    def _exceeds(self, tokens: Array) -> Array:
+        return np.asarray((1 - 1 / self.mean) ** tokens)
 
 
 @dataclass(frozen=True)
@@ -89,6 +91,18 @@ class LogNormal:
     def _draw(self, rng: np.random.Generator, count: int) -> Counts:
         rest = np.minimum(rng.lognormal(*self._normal, count), LONGEST)
         return 1 + (rest + rng.random(count)).astype(np.int64)
+
+    def _exceeds(self, tokens: Array) -> Array:
+        """Probability of more tokens: rounding at random makes it a mean over a token."""
+        return self._beyond(tokens - 1) - self._beyond(tokens)
+
+    def _beyond(self, tokens: Array) -> Array:
+        """Mean excess of the log-normal part over a number, 0 where it is less."""
+        place, width = self._normal
+        with np.errstate(divide="ignore"):
+            score = (place - np.log(np.maximum(tokens, 0))) / width
+        excess = (self.mean - 1) * special.ndtr(score + width) - tokens * special.ndtr(score)
+        return np.where(tokens > 0, excess, self.mean - 1 - tokens)
 
 
 @dataclass(frozen=True, eq=False)
@@ -145,6 +159,57 @@ def check(name: str, law: Any, at_least: int) -> float:
     if count > LONGEST:
         raise ValueError(f"{name} must be at most {LONGEST}, got {law!r}")
     return float(count)
+
+
+def longest(output_tokens: int | Geometric | LogNormal | Pairs, batch: int) -> float:
+    """Mean of the longest of several answers that do not depend on each other.
+
+    Parameters
+    ----------
+    output_tokens : int, Geometric, LogNormal or Pairs
+        Tokens of an answer, or their law [tokens].
+    batch : int
+        Answers, at least 1 [requests].
+
+    Returns
+    -------
+    float
+        Mean of the largest length [tokens].
+
+    Raises
+    ------
+    TypeError
+        If an argument has the wrong type.
+    ValueError
+        If an argument is out of range.
+
+    Notes
+    -----
+    Sum over k of the probability that one of them has more than k tokens.
+
+    Examples
+    --------
+    >>> longest(200, 16), round(longest(Geometric(200), 16), 1)
+    (200.0, 675.0)
+    """
+    size = errors.integer("batch", batch, at_least=1)
+    if isinstance(output_tokens, Pairs):
+        values = np.sort(np.asarray(output_tokens.outputs))
+        shares = (np.arange(values.size + 1) / values.size) ** size
+        return float(np.diff(shares) @ values)
+    mean = check("output_tokens", output_tokens, 1)
+    if not isinstance(output_tokens, (Geometric, LogNormal)):
+        return mean
+
+    def late(tokens: Array) -> Array:
+        """Probability that an answer of the batch has more tokens."""
+        rare = np.clip(output_tokens._exceeds(tokens), 0, 1)
+        with np.errstate(divide="ignore"):
+            return -np.expm1(size * np.log1p(-rare))
+
+    total = float(late(np.arange(float(SUMMED))).sum())
+    beyond = np.geomspace(SUMMED - 0.5, 1e18, 200_001)  # as an integral, of a smooth function
+    return total + float(np.trapezoid(late(beyond + 0.5) * beyond, np.log(beyond)))
 
 
 def stream(prompts: Any, outputs: Any, rng: np.random.Generator) -> Draw:
