@@ -12,6 +12,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from . import _steps, errors, formulas
 from ._engine_plan import check_load
+from .errors import UnstableError
 from .service import LinearService
 
 MOST_STATES = 1 << 24
@@ -94,8 +95,7 @@ class Continuous:
 
     @cached_property
     def _law(self) -> tuple[NDArray[np.float64], float]:
-        """Probabilities of the states up to full slots, or of all that count; and the ratio of
-        the states beyond."""
+        """Probabilities of the states up to full slots, or of all; the ratio of those beyond."""
         work = self.arrival_rate * self.output_tokens
         total, first, pieces = 0.0, 1, [np.zeros(1)]
         likeliest, size = 0.0, 1024
@@ -235,3 +235,61 @@ class Continuous:
         if share >= 1:
             raise ValueError(f"q must be below 1, got {q!r}")
         return int(np.searchsorted(np.cumsum(self.pi), share))
+
+
+def enough_slots(
+    arrival_rate: float,
+    output_tokens: float,
+    step_times: LinearService | ArrayLike,
+    excess: float = 0.01,
+) -> int:
+    """Least number of slots with which answers take hardly longer than without a limit.
+
+    Parameters
+    ----------
+    arrival_rate : float
+        Poisson arrivals, above 0 [requests/s].
+    output_tokens : float
+        Mean tokens of an answer, at least 1; lengths are geometric [tokens].
+    step_times : LinearService or array_like, shape (n,)
+        Time of a step by the number of running sequences, as for `Continuous` [s].
+    excess : float
+        Share by which the mean answer may be longer, above 0 [1].
+
+    Returns
+    -------
+    int
+        Slots, at least 1 [requests].
+
+    Raises
+    ------
+    TypeError
+        If an argument has the wrong type.
+    UnstableError
+        If no number of slots is enough.
+    ValueError
+        If an argument is out of range, or so many slots are needed that they are not computed.
+
+    Examples
+    --------
+    >>> enough_slots(10, 200, LinearService(t_fixed=0.020, t_req=0.00025))
+    107
+    """
+    limit = 1 + errors.number("excess", excess, above=0)
+    allowed = limit * Continuous(arrival_rate, output_tokens, step_times).mean
+
+    def enough(slots: int) -> bool:
+        """Whether so many are."""
+        try:
+            return Continuous(arrival_rate, output_tokens, step_times, slots).mean <= allowed
+        except UnstableError:
+            return False
+
+    high = 1
+    while not enough(high):
+        high *= 2
+    low = high // 2  # not enough, or 0
+    while high - low > 1:
+        middle = (low + high) // 2
+        low, high = (low, middle) if enough(middle) else (middle, high)
+    return high

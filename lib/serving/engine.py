@@ -9,7 +9,7 @@ from functools import cached_property
 from numpy.typing import ArrayLike
 
 from . import _engine
-from ._continuous import Continuous
+from ._continuous import Continuous, enough_slots
 from ._engine_plan import Chunked, Whole, plan
 from ._engine_run import Part, run
 from ._lengths import Geometric, LogNormal, Pairs, longest
@@ -19,8 +19,20 @@ from .paging import Paged
 from .service import LinearService
 
 __all__ = [
-    *("Bursty", "Chunked", "Continuous", "Erlang", "Geometric", "Hyperexponential", "LogNormal"),
-    *("Pairs", "Run", "Times", "Whole", "longest", "simulate"),
+    "Bursty",
+    "Chunked",
+    "Continuous",
+    "Erlang",
+    "Geometric",
+    "Hyperexponential",
+    "LogNormal",
+    "Pairs",
+    "Run",
+    "Times",
+    "Whole",
+    "enough_slots",
+    "longest",
+    "simulate",
 ]
 
 
