@@ -9,13 +9,14 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from fractions import Fraction
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from . import _pool, errors
 
-RESERVE = ("longest", "power of two", "exact")
+ROOMS = ("longest", "power of two", "exact")
 """How far ahead a contiguous allocator reserves: see `Contiguous`."""
 MOST_TOKENS = 10**15
 """Largest length and pool; whole numbers are exact far beyond it."""
@@ -31,7 +32,7 @@ class Contiguous:
     ----------
     max_tokens : int
         Most tokens of a sequence, prompt and answer, at least 1 [tokens].
-    reserve : str
+    room : str
         What is reserved: room for the "longest" sequence; the prompt and the answer rounded up
         to a "power of two"; or the "exact" length, which only an oracle knows.
     buddy : bool
@@ -43,7 +44,7 @@ class Contiguous:
     TypeError
         If an argument has the wrong type.
     ValueError
-        If ``max_tokens`` is too small or not whole, or ``reserve`` is unknown.
+        If ``max_tokens`` is too small or not whole, or ``room`` is unknown.
 
     Notes
     -----
@@ -52,13 +53,13 @@ class Contiguous:
     """
 
     max_tokens: int
-    reserve: str = "longest"
+    room: str = "longest"
     buddy: bool = True
 
     def __post_init__(self) -> None:
         errors.integer("max_tokens", self.max_tokens, at_least=1)
-        if not isinstance(self.reserve, str) or self.reserve not in RESERVE:
-            raise ValueError(f"reserve must be one of {', '.join(RESERVE)}, got {self.reserve!r}")
+        if not isinstance(self.room, str) or self.room not in ROOMS:
+            raise ValueError(f"room must be one of {', '.join(ROOMS)}, got {self.room!r}")
         if not isinstance(self.buddy, bool):
             raise TypeError(f"buddy must be True or False, got {self.buddy!r}")
 
@@ -97,8 +98,7 @@ class Paged:
 Allocator = Contiguous | Paged
 
 
-@dataclass(frozen=True)
-class Shares:
+class Shares(NamedTuple):
     """What memory is set aside for, as shares of one whole.
 
     Attributes
@@ -152,7 +152,7 @@ def waste(input_tokens: ArrayLike, output_tokens: ArrayLike, allocator: Allocato
     >>> waste([100], [300], Contiguous(2048)).used
     0.122314453125
     >>> round(waste([100], [300], Paged(16)).used, 3)
-    0.972
+    0.971
     """
     rows = _lengths(input_tokens, output_tokens, allocator)
     used = sum(s * o + o * (o + 1) // 2 for s, o in rows)
@@ -401,10 +401,10 @@ def _power_of_two(tokens: int) -> int:
 
 def _room(prompt: int, answer: int, allocator: Contiguous) -> int:
     """Tokens that a contiguous allocator reserves."""
-    if allocator.reserve == "exact":
+    if allocator.room == "exact":
         return prompt + answer
     longest = int(allocator.max_tokens)
-    if allocator.reserve == "longest":
+    if allocator.room == "longest":
         return longest
     return min(prompt + _power_of_two(answer), longest)
 

@@ -10,7 +10,17 @@ from typing import Any
 import mpmath
 import numpy as np
 
-from serving import LinearService, UnstableError, attention, errors, paging, policies, queues
+from serving import (
+    LinearService,
+    UnstableError,
+    attention,
+    errors,
+    kvcache,
+    paging,
+    policies,
+    queues,
+    roofline,
+)
 
 RELATIVE = Fraction(1, 10**9)
 """Far above what float64 loses in a few operations, far below what a reader sees."""
@@ -362,25 +372,141 @@ def layout(result: Any, config: Any, dtype: str, tensor_parallel: Any) -> None:
     devices = int(exact(tensor_parallel))
     copies = max(1, devices // kept)  # of each head
     whole = {"fp32": 4, "fp16": 2, "bf16": 2, "fp8": 1, "int8": 1}
-    eighths = {"int4": 4, "q8_0": 8.5, "q5_1": 6, "q5_0": 5.5, "q4_1": 5, "q4_0": 4.5}
+    eighths = {
+        "int4": 4,
+        "fp8_scaled": 8.25,
+        "q8_0": 8.5,
+        "q5_1": 6,
+        "q5_0": 5.5,
+        "q4_1": 5,
+        "q4_0": 4.5,
+    }
     size = Fraction(whole.get(dtype, 0)) or Fraction(eighths[dtype]) / 8
     everywhere = sum(copies * 2 * dim * size for _ in range(kept)) * int(exact(layers))
     assert isinstance(result.bytes_per_token, int)
     assert result.bytes_per_token * devices == everywhere
 
 
-def sequence_bytes(result: int, self: Any, tokens: Any) -> None:
-    """Check that each token costs the same."""
-    assert isinstance(result, int) and result == exact(tokens) * self.bytes_per_token
+def dimensions(result: Any, config: Any) -> None:
+    """Check that the fields are read as they stand."""
+    assert result == (exact(config["num_hidden_layers"]), exact(config["hidden_size"]))
+    assert all(isinstance(one, int) and one >= 1 for one in result)
 
 
-def max_sequences(result: int, self: Any, memory: Any, tokens: Any, block_size: Any) -> None:
+def recounted(layout: Any, tokens: Any, encoder_tokens: Any, block: int) -> Fraction:
+    """Count what a sequence keeps, number by number, in rows of whole blocks."""
+    size = kvcache.BYTES[layout.dtype]
+    total = Fraction(0)
+    for group in layout.groups:
+        rows = int(exact(tokens)) if not group.encoder else encoder_tokens
+        rows = group.window if rows is None else int(exact(rows))
+        rows = rows if group.window is None else min(rows, group.window)
+        total += (
+            math.ceil(Fraction(rows, block))
+            * block
+            * (group.keys + group.values)
+            * (group.layers * size)
+        )
+    return total + sum(4 * state.numbers * state.layers for state in layout.states)
+
+
+def sequence_bytes(result: int, self: Any, tokens: Any, encoder_tokens: Any = None) -> None:
+    """Check the count, and that no token costs more than a token can."""
+    assert isinstance(result, int)
+    assert result == recounted(self, tokens, encoder_tokens, 1)
+    assert self.context is None or exact(tokens) <= self.context
+    if exact(tokens) >= 1:
+        before = self.sequence_bytes(exact(tokens) - 1, encoder_tokens)
+        assert 0 <= result - before <= self.bytes_per_token
+
+
+def max_sequences(
+    result: int,
+    self: Any,
+    memory: Any,
+    tokens: Any,
+    block_size: Any,
+    encoder_tokens: Any = None,
+) -> None:
     """Check that so many fit in whole blocks, and that one more does not."""
-    block, length = int(exact(block_size)), int(exact(tokens))
-    kept = length + -length % block
-    assert isinstance(result, int) and kept >= length and kept - length < block
-    assert result * self.sequence_bytes(kept) <= exact(memory)
-    assert (result + 1) * self.sequence_bytes(kept) > exact(memory)
+    each = recounted(self, tokens, encoder_tokens, int(exact(block_size)))
+    assert isinstance(result, int) and result >= 0
+    assert result * each <= exact(memory) < (result + 1) * each
+
+
+def memory_budget(result: Any, memory: Any, utilization: Any, **spent: Any) -> None:
+    """Check that all memory is accounted for, and that nothing left has a reason."""
+    lists = {name: value if isinstance(value, list) else [value] for name, value in spent.items()}
+    memories = memory if isinstance(memory, list) else [memory]
+    for rank, left in enumerate(result.ranks):
+        used = sum(exact(one[rank % len(one)]) for one in lists.values())
+        room = exact(utilization) * exact(memories[rank % len(memories)]) - used
+        assert isinstance(left, int) and 0 <= left
+        assert left <= room < left + 1 or (left == 0 and room < 1 and result.reason)
+    assert result.cache == min(result.ranks) and bool(result.reason) == (result.cache == 0)
+
+
+def capacity(result: Any, layout: Any, memory: Any, tokens: Any, **setting: Any) -> None:
+    """Check that the blocks fit, the next does not, and what is said of the longest request."""
+    room, length, stages = exact(memory), exact(tokens), int(exact(setting["stages"]))
+    assert all(isinstance(n, int) and n >= 0 for n in (result.blocks, result.tokens))
+    up = result.block_bytes if setting["engine"] == "tensorrt-llm" else 0
+    assert result.blocks * result.block_bytes <= room + up
+    assert (result.blocks + 1) * result.block_bytes > room
+    assert math.isfinite(result.concurrency)
+    assert (result.request_blocks > result.blocks) == bool(result.reason)
+    assert (result.longest == length) == (not result.reason) and 0 <= result.longest <= length
+    if result.reason:
+        for more, fits in [(0, True), (1, False)]:
+            if result.longest + more:
+                other = kvcache.capacity(layout, memory, result.longest + more, **setting)
+                assert (other.request_blocks <= result.blocks) == fits
+    if stages == 1 and len(layout.groups) == 1 and setting["engine"] in ("vllm-v1", "vllm-v0"):
+        block = int(exact(setting["block_size"] or 16))
+        assert result.tokens * (0 if layout.groups[0].encoder else layout.bytes_per_token) <= room
+        assert layout.states or result.tokens == result.blocks * block
+
+
+def allocation(result: Any, layout: Any, tokens: Any, **setting: Any) -> None:
+    """Check that there is room for the context in layers that keep all, and that all is counted."""
+    context, slots = exact(tokens), int(exact(setting["sequences"]))
+    for cells, group in zip(result.cells, layout.groups, strict=True):
+        assert isinstance(cells, int) and cells >= 1
+        if not group.encoder and (group.window is None or setting["engine"] != "llama.cpp"):
+            assert cells >= context
+    rows = [
+        cells * group.layers * (group.keys + group.values) * kvcache.BYTES[layout.dtype]
+        for cells, group in zip(result.cells, layout.groups, strict=True)
+    ]
+    states = sum(state.layers * state.numbers * 4 for state in layout.states) * slots
+    assert result.total == sum(rows) + states and result.states == states
+
+
+def longest_context(
+    result: int,
+    layout: Any,
+    memory: Any,
+    at_most: Any,
+    engine: str,
+    block_size: Any,
+    **setting: Any,
+) -> None:
+    """Check that a context of this length fits, and that one token more does not."""
+    assert isinstance(result, int) and 0 <= result <= exact(at_most)
+    for tokens, expected in [(result, True), (result + 1, False)]:
+        if not 1 <= tokens <= exact(at_most):
+            continue
+        if engine in ("vllm", "vllm-v1", "vllm-v0", "sglang", "tensorrt-llm"):
+            step = setting["batched_tokens"]
+            more = {} if step is None else {"batched_tokens": step}
+            one = kvcache.capacity(layout, memory, tokens, engine, block_size, **more)
+            fits = one.request_blocks <= one.blocks
+        else:
+            step = 512 if setting["batched_tokens"] is None else setting["batched_tokens"]
+            settings = {"sequences": setting["sequences"], "batched_tokens": step}
+            one = kvcache.allocation(layout, tokens, engine, block_size=block_size, **settings)
+            fits = one.total <= exact(memory)
+        assert fits == expected
 
 
 def shaped(result: attention.Shape, **sizes: Any) -> None:
@@ -458,7 +584,7 @@ def described(result: Any, **arguments: Any) -> None:
 
 def waste(result: Any, input_tokens: Any, output_tokens: Any, allocator: Any) -> None:
     """Check that shares are a whole, and the bounds of each way to set memory aside."""
-    parts = list(vars(result).values())
+    parts = list(result)
     assert all(0 <= part <= 1 for part in parts) and result.used > 0
     assert_near(sum(parts), Fraction(1))
     if isinstance(allocator, paging.Paged):
@@ -468,7 +594,7 @@ def waste(result: Any, input_tokens: Any, output_tokens: Any, allocator: Any) ->
         used = sum(s * o + o * (o + 1) / 2 for s, o in pairs)
         least = used / (used + steps * (exact(allocator.block_size) - 1))
         assert exact(result.used) >= least * (1 - RELATIVE)  # under one block a sequence
-    elif allocator.reserve == "exact":
+    elif allocator.room == "exact":
         assert result.internal == 0
         assert result.external < 0.5  # a power of two is less than twice what it is for
 
@@ -666,6 +792,128 @@ def law(queue: Any, least: float) -> None:
     assert math.isclose(queue.sf(least * (1 - 1e-9)), 1) or least < 1e-300
 
 
+def machine(result: roofline.Machine, **arguments: Any) -> None:
+    """Check that a machine keeps its numbers, and that shares scale its rates."""
+    for name, value in arguments.items():
+        assert getattr(result, name) == value
+    assert result.bandwidth <= result.accelerator.bandwidth
+    assert result.peak <= max(result.accelerator.peak.values())
+    assert result.layout.tensor_parallel == result.devices
+
+
+def step(result: roofline.Step, batch: Any, tokens: Any, **machine: Any) -> None:
+    """Check a step on one device, part by part."""
+    length = int(exact(tokens))
+    _parts(result, batch, 1, 1, length, length, **machine)
+
+
+def passed(result: roofline.Step, batch: Any, tokens: Any, **machine: Any) -> None:
+    """Check a pass over prompts on one device, part by part."""
+    length = int(exact(tokens))
+    _parts(result, batch, 1, length, length, length * (length + 1) // 2, **machine)
+
+
+def _parts(
+    result: roofline.Step,
+    batch: Any,
+    passes: int,
+    new: int,
+    held: int,
+    met: int,
+    model: Any,
+    accelerator: Any,
+) -> None:
+    """Check passes with so many tokens of a sequence that are new, held and met in all of them."""
+    layers, width = model.config["num_hidden_layers"], model.config["hidden_size"]
+    heads = model.config["num_attention_heads"]
+    kept = 4 * layers * width * model.config.get("num_key_value_heads", heads) / heads
+    speed, memory = accelerator.peak["fp16"], accelerator.bandwidth
+    size = np.asarray(batch, dtype=float)
+    expected = {
+        "read_weights": passes * 2 * model.parameters / memory + 0 * size,
+        "matmul": 2 * model.parameters * new / speed * size,
+        "read_cache": kept * held / memory * size,
+        "attention": 4 * layers * width * met / speed * size,
+        "traffic": 0 * size,
+    }
+    for name, seconds in expected.items():
+        np.testing.assert_allclose(getattr(result, name), seconds, rtol=1e-9)
+    assert np.all(result.overlapped <= result.total * (1 + 1e-12))
+    assert np.all(result.total <= result.memory + result.compute)
+    assert set(np.atleast_1d(result.bound)) <= {"memory", "compute", "traffic"}
+
+
+def answered(
+    result: roofline.Answers, batch: Any, input_tokens: Any, output_tokens: Any, **machine: Any
+) -> None:
+    """Check that prompts come first, and that steps add up."""
+    passed(result.prefill, batch, input_tokens, **machine)
+    steps = int(exact(output_tokens)) - 1
+    tokens = sum(int(exact(input_tokens)) + n for n in range(1, steps + 1))
+    _parts(result.decode, batch, steps, steps, tokens, tokens, **machine)
+    np.testing.assert_allclose(result.total, result.prefill.total + result.decode.total)
+
+
+def derived(result: roofline.DerivedService, **arguments: Any) -> None:
+    """Check that the line is the least time between its ends, and below it elsewhere."""
+    assert 1 <= result.first_batch <= result.last_batch
+    inside = [result.first_batch, min(result.last_batch, 1000 * result.first_batch)]
+    for batch in [1, *inside, 2 * inside[1]]:
+        least = roofline.answers(batch=batch, **arguments).total
+        assert result.time(batch) <= least * (1 + 1e-9)
+        if batch in inside:
+            assert math.isclose(result.time(batch), least, rel_tol=1e-9)
+
+
+def speculator(result: Any, **arguments: Any) -> None:
+    """Check that times and chances are kept."""
+    for name, value in arguments.items():
+        given = np.ravel(value) if name == "acceptance" else [value]
+        assert [float(x) for x in np.ravel(getattr(result, name))] == [float(x) for x in given]
+
+
+def token_time(self: Any, depth: int, running: int) -> Fraction:
+    """Time of a step over its tokens, which are added up place by place."""
+    time = exact(self.step_fixed) + depth * exact(self.draft_token_time)
+    time += exact(self.step_per_sequence) * running * (1 + depth * exact(self.repeat_share))
+    yields = [sum(exact(chance) ** j for j in range(depth + 1)) for chance in self.acceptance]
+    return time * sum(1 / one for one in yields) / len(yields)
+
+
+def depths(result: Any, self: Any, running: Any, deepest: Any) -> None:
+    """Check that no other depth is faster, for some numbers of sequences."""
+    assert result.shape == (int(exact(running)),)
+    for size in sorted({1, len(result) // 2 + 1, len(result)}):
+        times = [token_time(self, depth, size) for depth in range(int(exact(deepest)) + 1)]
+        assert times[result[size - 1]] <= min(times) * (1 + RELATIVE)
+
+
+def speculating(
+    result: float, self: Any, arrival_rate: Any, output_tokens: Any, depths: Any
+) -> None:
+    """Check the response against the closed form, and plans against those of their ends."""
+    rate, answer = exact(arrival_rate), exact(output_tokens)
+    plan = [int(exact(depth)) for depth in np.ravel(depths).tolist()]
+    alone = [token_time(self, depth, 1) for depth in set(plan)]
+    assert float(result) >= float(answer * min(alone)) * (1 - 1e-9)
+    if len(set(plan)) == 1:
+        slope = token_time(self, plan[0], 2) - alone[0]
+        expected = answer * alone[0] / (1 - rate * answer * slope)
+        room = 1 - rate * answer * slope  # near capacity the last digits of the load count
+        assert abs(exact(result) - expected) <= expected * (RELATIVE + Fraction(1, 10**13) / room)
+
+
+def played(result: Any, speculator: Any, output_tokens: Any, depths: Any, **others: Any) -> None:
+    """Check what cannot be otherwise: counts, and the least time an answer takes."""
+    most = max(int(exact(depth)) for depth in np.ravel(depths).tolist())
+    assert result.requests == int(exact(others["requests"])) // 32 * 30
+    assert 1 <= result.mean_yield <= most + 1 and result.mean_running > 0
+    assert result.half_width >= 0 and result.mean >= speculator.step_fixed
+    if not others["geometric"]:
+        steps = -(-math.ceil(output_tokens) // (most + 1))
+        assert result.mean >= steps * speculator.step_fixed * (1 - 1e-9)
+
+
 INVARIANTS: dict[str, Callable[..., None]] = {
     "serving.service.LinearService": made,
     "serving.service.LinearService.time": time,
@@ -689,9 +937,14 @@ INVARIANTS: dict[str, Callable[..., None]] = {
     "serving.queues.mmck": mmck,
     "serving.queues.mgc": mgc,
     "serving.queues.gamma_transform": gamma_transform,
+    "serving.kvcache.dimensions": dimensions,
     "serving.kvcache.layout": layout,
     "serving.kvcache.Layout.sequence_bytes": sequence_bytes,
     "serving.kvcache.Layout.max_sequences": max_sequences,
+    "serving.kvcache.memory_budget": memory_budget,
+    "serving.kvcache.capacity": capacity,
+    "serving.kvcache.allocation": allocation,
+    "serving.kvcache.longest_context": longest_context,
     "serving.attention.Shape": shaped,
     "serving.attention.random_model": decoder,
     "serving.attention.generate": generated,
@@ -719,12 +972,28 @@ INVARIANTS: dict[str, Callable[..., None]] = {
     "serving.tradeoff.pareto": pareto,
     "serving.tradeoff.knee": knee,
     "serving.tradeoff.crossing": crossing,
+    "serving.roofline.Machine": machine,
+    "serving.roofline.decode_step": step,
+    "serving.roofline.prefill": passed,
+    "serving.roofline.answers": answered,
+    "serving.roofline.service": derived,
+    "serving.speculation.Speculator": speculator,
+    "serving.speculation.Speculator.depths": depths,
+    "serving.speculation.Speculator.response": speculating,
+    "serving.speculation.play": played,
 }
 """Checks by the full name of the function; each gets the result and the arguments."""
 
 
 def unstable(error: UnstableError, arguments: dict[str, Any]) -> None:
     """Check that what was called unstable is: no batch reaches the target, or not this one."""
+    if "depths" in arguments:
+        engine = arguments.get("speculator", arguments.get("self"))
+        last = int(exact(np.ravel(arguments["depths"]).tolist()[-1]))
+        slope = token_time(engine, last, 2) - token_time(engine, last, 1)
+        load = exact(arguments["arrival_rate"]) * exact(arguments["output_tokens"]) * slope
+        assert load >= 1 - RELATIVE and "requests/s" in str(error)
+        return
     servers = exact(arguments.get("servers", 1))
     if "load" in arguments:
         assert exact(arguments["load"]) >= servers

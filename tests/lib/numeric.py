@@ -14,11 +14,22 @@ import numpy as np
 from hypothesis import strategies as st
 
 from docstrings import Documented, documented, is_numeric, parameters
-from serving import LinearService, attention, kvcache, paging, policies, queues, simulation, traces
+from serving import (
+    LinearService,
+    attention,
+    catalog,
+    kvcache,
+    paging,
+    policies,
+    queues,
+    simulation,
+    traces,
+)
+from serving.speculation import Speculator
 
 BELOW = {"formulas", "notation", "errors", "units"}
 """Modules that the numeric ones stand on; `formulas` has tests of its own here."""
-FOR_CHAPTERS = {"book", "ledger", "live", "plotting", "reader", "sheet"}
+FOR_CHAPTERS = {"book", "ledger", "live", "plotting", "reader", "sheet", "validation"}
 """Modules that show numbers and do not compute them."""
 
 EDGES = [0, 0.0, -0.0, 5e-324, 1e-300, 1e-16, 1e-9, 0.07, 0.5, 1, 1 + 2**-52, 3, 8, 100, 2**53 + 1]
@@ -48,18 +59,30 @@ def functions() -> dict[str, Documented]:
 def arguments(one: Documented) -> list[str]:
     """Names of the arguments of a function, `self` among them."""
     method = inspect.isfunction(one.thing) and "self" in inspect.signature(one.thing).parameters
-    return ["self"] * method + parameters(one)
+    named = [name for name in parameters(one) if not name.startswith("*")]
+    return ["self"] * method + named
+
+
+PLACES = {
+    "serving.roofline": " of a machine",
+    "serving.simulation.simulate": " of a run",
+    "serving.speculation.play": " of a play",
+    "serving.speculation": " of a plan",
+    "serving.paging.simulate": " of sequences",
+}
+"""Where an argument is something else than elsewhere, and how it is called in the tables."""
 
 
 def key(one: Documented, argument: str) -> str:
     """Name under which the tables below hold an argument: the object of a method by its class."""
     if argument == "self":
         owner = one.name.split(".")[2]
-        owners = {"Layout": "layout", "Simulation": "simulation"}
+        owners = {"Layout": "layout", "Simulation": "simulation", "Speculator": "speculator"}
         return {**owners, "Trace": "trace", "Summary": "summary"}.get(owner, argument)
-    if one.name == "serving.paging.simulate" and argument == "arrivals":
-        return "arrivals of sequences"
-    return f"{argument} of a run" if one.name == "serving.simulation.simulate" else argument
+    if argument == "layout":
+        return "layout in an engine"
+    ends = [end for start, end in PLACES.items() if one.name.startswith(start)]
+    return next((argument + end for end in ends if argument + end in STRATEGIES), argument)
 
 
 def call(one: Documented) -> Callable[..., Any]:
@@ -105,15 +128,32 @@ configs = st.fixed_dictionaries(
         "rope_theta": numbers,
     },
 )
-layouts = st.builds(
-    lambda layers, heads, dim, dtype: kvcache.Layout(
-        (kvcache.LayerGroup(layers, 32 * heads * dim, 32 * heads * dim),), dtype, 1
+groups = st.builds(
+    lambda layers, heads, dim, values, window, encoder: kvcache.LayerGroup(
+        layers,
+        128 * heads * dim,
+        values * 128 * heads * dim,
+        window or None,
+        encoder and window > 0,
     ),
     st.integers(1, 130),
     st.integers(1, 128),
     st.integers(1, 10**20),
-    st.sampled_from([*kvcache.BYTES]),
+    st.sampled_from([0, 1, 2]),
+    st.sampled_from([0, 0, 1, 128, 4096]),
+    st.booleans(),
 )
+states = st.builds(kvcache.State, st.integers(1, 130), st.integers(1, 10**9))
+layouts = st.builds(
+    kvcache.Layout,
+    st.lists(groups, min_size=1, max_size=3).map(tuple),
+    st.sampled_from([*kvcache.BYTES]),
+    st.just(1),
+    st.lists(states, max_size=2).map(tuple),
+    st.sampled_from([None, None, 8192, 10**6]),
+)
+ENGINES = ["vllm", "vllm-v1", "vllm-v0", "sglang", "tensorrt-llm"]
+ENGINES += ["llama.cpp", "whisper.cpp", "ggml", "nginx"]
 SIZES = ("layers", "heads", "kv_heads", "head_width", "mlp_width", "vocabulary", "positions")
 MODELS = [
     attention.random_model(attention.Shape(1, 1, 1, 1, 1, 1, 1)),
@@ -121,11 +161,7 @@ MODELS = [
     attention.random_model(attention.Shape(3, 2, 1, 8, 16, 9, 20), seed=1),
 ]
 ALLOCATORS = [
-    *(
-        paging.Contiguous(64, reserve, buddy)
-        for reserve in paging.RESERVE
-        for buddy in (True, False)
-    ),
+    *(paging.Contiguous(64, room, buddy) for room in paging.ROOMS for buddy in (True, False)),
     *(paging.Contiguous(10**300), paging.Paged(1), paging.Paged(16, 2), paging.Paged(10**300)),
 ]
 ARRIVED = traces.Trace(
@@ -147,6 +183,13 @@ RUNS = [
     simulation.simulate(100, policies.Greedy(8), LinearService(0.05, 0.0005), requests=3200),
     simulation.simulate(50, policies.Fixed(1), LinearService(0.01, 0), requests=640, seed=1),
     simulation.simulate(None, policies.Greedy(2), LinearService(1, 0), arrivals=[0, 0.5, 7]),
+]
+MACHINES = [catalog.model("llama-2-70b"), catalog.model("gpt-3")]
+SHARES = ("weights_read", "bandwidth_share", "peak_share", "link_share")
+DEVICES = [catalog.accelerator("a100-80gb"), catalog.accelerator("t4")]
+SPECULATORS = [
+    *(Speculator(0.002, 0.00002, 0.0001, 0.7), Speculator(0.02, 0.001, 0, [0.9, 0.4], 0.3)),
+    *(Speculator(1e-9, 1e-9, 1e6, 1 - 2**-53, 0), Speculator(1, 0.5, 0.1, 1e-300)),
 ]
 
 
@@ -178,12 +221,23 @@ STRATEGIES: dict[str, st.SearchStrategy[Any]] = {
     "service_cv": st.one_of(st.floats(0, 5), numbers),
     "transform": st.sampled_from([None, queues.gamma_transform(1, 1), math.sqrt]),
     "layout": layouts,
+    "layout in an engine": layouts,
+    "engine": st.sampled_from(ENGINES),
+    "batched_tokens": st.one_of(st.sampled_from([1, 512, 8192]), numbers),
+    "at_most": st.one_of(st.integers(1, 10**6), numbers),
+    "state_dtype": st.sampled_from([None, None, *kvcache.BYTES, "float16"]),
+    "stages": st.one_of(st.sampled_from([1, 1, 2, 3]), numbers),
+    "sequences": st.one_of(st.integers(1, 9), numbers),
+    "unified": st.booleans(),
+    "weights": st.one_of(st.just(0), st.integers(0, 10**12), lists(st.integers(0, 10**9))),
+    "activations": st.one_of(st.just(0), numbers),
+    "reserve": st.one_of(st.just(0), numbers, lists(st.integers(0, 10**9))),
     "config": configs,
     "trace": st.just(ARRIVED),
     "summary": st.just(ARRIVED.summary()),
     "window": st.one_of(st.floats(0.001, 9), numbers),
     "max_tokens": st.one_of(st.integers(1, 4096), numbers),
-    "reserve": st.sampled_from([*paging.RESERVE, "half"]),
+    "room": st.sampled_from([*paging.ROOMS, "half"]),
     "buddy": st.booleans(),
     "spare": st.one_of(st.integers(0, 9), numbers),
     "allocator": st.sampled_from(ALLOCATORS),
@@ -198,6 +252,7 @@ STRATEGIES: dict[str, st.SearchStrategy[Any]] = {
     "tokens": st.one_of(st.integers(0, 10**6), numbers),
     "memory": st.one_of(st.integers(0, 10**13), numbers),
     "block_size": st.one_of(st.sampled_from([1, 16, 64, 256]), numbers),
+    "encoder_tokens": st.one_of(st.none(), st.integers(0, 200), numbers),
     **dict.fromkeys(SIZES, st.one_of(st.integers(1, 9), numbers)),
     "shape": st.sampled_from([model.shape for model in MODELS]),
     "model": st.sampled_from(MODELS),
@@ -235,6 +290,33 @@ STRATEGIES: dict[str, st.SearchStrategy[Any]] = {
     "percentiles": st.one_of(st.just(()), st.dictionaries(st.integers(1, 99), positive)),
     "quantile": st.one_of(st.sampled_from([0.5, 0.9, 0.99, 0.999]), st.floats(0, 1), numbers),
     "requests": st.sampled_from([1, 2000, 20_000]),
+    "model of a machine": st.sampled_from(MACHINES),
+    "accelerator": st.sampled_from(DEVICES),
+    "devices": st.one_of(st.sampled_from([1, 2, 4, 8, 3]), numbers),
+    "dtype of a machine": st.sampled_from(["fp16", "fp32", "int8", "int4", "fp12"]),
+    "cache_dtype": st.sampled_from(["fp16", "fp8", "q8_0", "fp12"]),
+    "arithmetic": st.sampled_from([None, "fp16", "int8", "fp8"]),
+    **dict.fromkeys(SHARES, shares),
+    "call_time": numbers,
+    "input_tokens of a machine": st.one_of(st.integers(1, 2048), numbers),
+    "output_tokens of a machine": st.one_of(st.integers(1, 2048), numbers),
+    "step_fixed": numbers,
+    "step_per_sequence": numbers,
+    "draft_token_time": numbers,
+    "acceptance": st.one_of(st.floats(0, 1), lists(st.floats(0, 1)), shares),
+    "repeat_share": shares,
+    "running": st.one_of(st.integers(1, 200), numbers),
+    "deepest": st.one_of(st.integers(0, 20), numbers),
+    "output_tokens of a plan": st.one_of(st.integers(1, 999), numbers),
+    "depths": st.one_of(st.integers(0, 9), lists(st.integers(0, 9)), numbers),
+    "speculator": st.sampled_from(SPECULATORS),
+    "speculator of a play": st.sampled_from(SPECULATORS),
+    "arrival_rate of a play": st.one_of(st.floats(0.1, 20), numbers),
+    "output_tokens of a play": st.one_of(st.floats(0, 60), st.sampled_from([1e12, 1e300])),
+    "depths of a play": st.one_of(st.integers(0, 9), lists(st.integers(0, 9)), numbers),
+    "geometric of a play": st.booleans(),
+    "requests of a play": st.sampled_from([1, 64, 200, 1e300]),
+    "seed of a play": st.one_of(st.integers(0, 9), numbers),
 }
 """Arguments by name, from ordinary to extreme; most are valid."""
 
@@ -494,12 +576,23 @@ TYPICAL: dict[str, Any] = {
     "service_cv": 0.75,
     "transform": queues.gamma_transform(0.008, 0.75),
     "layout": kvcache.Layout((kvcache.LayerGroup(80, 1024, 1024),), "bf16", 1),
+    "layout in an engine": kvcache.Layout((kvcache.LayerGroup(80, 1024, 1024),), "bf16", 1),
+    "engine": "sglang",
+    "batched_tokens": 512,
+    "stages": 2,
+    "state_dtype": None,
+    "at_most": 4096,
+    "sequences": 4,
+    "unified": False,
+    "weights": 10**10,
+    "activations": 10**9,
+    "reserve": 10**8,
     "config": {"num_hidden_layers": 80, "hidden_size": 8192, "num_attention_heads": 64},
     "trace": ARRIVED,
     "summary": ARRIVED.summary(),
     "window": 2.0,
     "max_tokens": 2048,
-    "reserve": "exact",
+    "room": "exact",
     "buddy": True,
     "spare": 1,
     "allocator": paging.Paged(16),
@@ -514,6 +607,7 @@ TYPICAL: dict[str, Any] = {
     "tokens": 2048,
     "memory": 10**12,
     "block_size": 16,
+    "encoder_tokens": None,
     **{name: getattr(MODELS[1].shape, name) for name in SIZES},
     "shape": MODELS[1].shape,
     "model": MODELS[1],
@@ -551,6 +645,33 @@ TYPICAL: dict[str, Any] = {
     "percentiles": (),
     "quantile": 0.99,
     "requests": 20_000,
+    "model of a machine": MACHINES[0],
+    "accelerator": DEVICES[0],
+    "devices": 4,
+    "dtype of a machine": "fp16",
+    "cache_dtype": "fp16",
+    "arithmetic": None,
+    **dict.fromkeys(SHARES, 0.5),
+    "call_time": 1e-5,
+    "input_tokens of a machine": 128,
+    "output_tokens of a machine": 8,
+    "step_fixed": 0.020,
+    "step_per_sequence": 0.00025,
+    "draft_token_time": 0.00075,
+    "acceptance": 0.7,
+    "repeat_share": 0.5,
+    "running": 100,
+    "deepest": 8,
+    "output_tokens of a plan": 30,
+    "depths": [4, 3, 1, 0],
+    "speculator": SPECULATORS[0],
+    "speculator of a play": SPECULATORS[0],
+    "arrival_rate of a play": 100,
+    "output_tokens of a play": 30,
+    "depths of a play": 2,
+    "geometric of a play": True,
+    "requests of a play": 64,
+    "seed of a play": 3,
 }
 """One right argument of each name."""
 
@@ -591,8 +712,22 @@ EXTREMES: dict[str, list[Any]] = {
     "transform": [None, queues.gamma_transform(1, 0), queues.gamma_transform(1e-300, 1)],
     "layout": [
         kvcache.Layout((kvcache.LayerGroup(1, dim, dim),), dtype, 1)
-        for dim, dtype in product([32, 128, 10**300], kvcache.BYTES)
+        for dim, dtype in product([128, 1280, 128 * 10**298], kvcache.BYTES)
     ],
+    "layout in an engine": [
+        kvcache.Layout((kvcache.LayerGroup(2, 32, dim), *more), "q8_0", 1)
+        for dim, more in [(32 * 10**300, ()), (0, (kvcache.LayerGroup(1, 32, 0, 9),))]
+    ],
+    "engine": ["vllm", "tensorrt-llm", "llama.cpp"],
+    "batched_tokens": [1, 1.7976931348623157e308],
+    "stages": [1, 3],
+    "state_dtype": ["bf16"],
+    "at_most": [1, 10**20],
+    "sequences": [1, 1e160],
+    "unified": [True],
+    "weights": [0, 10**20],
+    "activations": [0, 1e-300, 1e300],
+    "reserve": [0, 1, 1.7976931348623157e308],
     "config": [
         {"num_hidden_layers": layers, "num_attention_heads": heads, "head_dim": dim}
         for layers, heads, dim in product([0, 1, 80, 1e308], [1, 64], [1, 128, 1e308])
@@ -601,7 +736,7 @@ EXTREMES: dict[str, list[Any]] = {
     "summary": [ARRIVED.summary()],
     "window": [*EXTREME, 1e-9, 2.0],
     "max_tokens": [*EXTREME, 64],
-    "reserve": list(paging.RESERVE),
+    "room": list(paging.ROOMS),
     "buddy": [True, False],
     "spare": [*EXTREME, 10],
     "allocator": ALLOCATORS,
@@ -616,6 +751,7 @@ EXTREMES: dict[str, list[Any]] = {
     "tokens": [*EXTREME, 2048, 10**20],
     "memory": [*EXTREME, 2**31, 10**20],
     "block_size": [*EXTREME, 16],
+    "encoder_tokens": [None, *EXTREME, 100],
     **dict.fromkeys(SIZES, [1, 1e160, 10**20]),
     "shape": [MODELS[0].shape, attention.Shape(10**20, 6, 2, 10**9, 1), MODELS[2].shape],
     "model": MODELS,
@@ -653,6 +789,33 @@ EXTREMES: dict[str, list[Any]] = {
     "percentiles": [()],
     "quantile": [1 - 1e-16],
     "requests": [2000],
+    "model of a machine": MACHINES,
+    "accelerator": DEVICES,
+    "devices": [1, 8, 16, 1e300],
+    "dtype of a machine": ["int4", "int8"],
+    "cache_dtype": ["fp32"],
+    "arithmetic": [None, "fp16"],
+    **dict.fromkeys(SHARES, [1e-300, 1]),
+    "call_time": [0, 1.7976931348623157e308],
+    "input_tokens of a machine": [1, 2047, 1e300],
+    "output_tokens of a machine": [1, 2, 10**20],
+    "step_fixed": [*EXTREME, 1e-9],
+    "step_per_sequence": [*EXTREME, 1e-9],
+    "draft_token_time": [0, 1e-300, 1],
+    "acceptance": [5e-324, 1 - 1e-16],
+    "repeat_share": [0, 1e-300, 1],
+    "running": [1, 200, 1e300],
+    "deepest": [0, 64, 1e300],
+    "output_tokens of a plan": [*EXTREME, 1e9],
+    "depths": [0, 64, [64, 0], [0, 64], 1e300],
+    "speculator": SPECULATORS,
+    "speculator of a play": SPECULATORS,
+    "arrival_rate of a play": EXTREME,
+    "output_tokens of a play": [1, 1e300],
+    "depths of a play": [0, [64, 0]],
+    "geometric of a play": [False],
+    "requests of a play": [64, 1e300],
+    "seed of a play": [1.7976931348623157e308],
 }
 """Arguments of which every combination is tried."""
 EXTREMES["self"] = EXTREMES["service"]
@@ -669,7 +832,8 @@ SIGNED = {"arrivals"}
 """Numbers that may be negative."""
 ENDLESS = {"max_wait", "tail"}
 """Numbers that may be infinite."""
-OBJECTS = {"self", "service", "allocator", "shape", "model", "transform"}
+OBJECTS = {"self", "service", "allocator", "shape", "model", "transform", "layout"}
+OBJECTS = {"self", "service", "shape", "model", "transform", "speculator", "layout"}
 """Arguments that are no numbers."""
 
 

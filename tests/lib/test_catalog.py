@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pytest
+
 from serving import catalog, kvcache
 
 
@@ -17,6 +18,21 @@ def test_a_model_has_a_cache_and_a_source(model):
 def test_an_accelerator_moves_and_computes(one):
     assert one.memory > 0 and one.bandwidth > 0 and one.link >= 0 and one.source
     assert one.peak and all(peak > one.bandwidth for peak in one.peak.values())
+
+
+@pytest.mark.parametrize("one", catalog.accelerators().values(), ids=lambda one: one.name)
+def test_peaks_are_dense_and_double_as_numbers_get_half_as_long(one):
+    """A peak with sparsity among others without would stand out."""
+    half = one.peak.get("bf16", one.peak.get("fp16"))
+    pairs = [
+        (one.peak.get("tf32"), half),
+        (half, one.peak.get("fp8")),
+        (half, one.peak.get("int8")),
+    ]
+    for longer, shorter in pairs:
+        if longer and shorter:
+            assert shorter / longer == pytest.approx(2, rel=0.06)
+    assert one.link < one.bandwidth and one.peak.get("fp16", half) == half
 
 
 def test_a_name_that_is_not_there_is_named():

@@ -16,7 +16,7 @@ from serving.paging import Contiguous, Paged
 LENGTHS = [(3, 5), (0, 1), (100, 300), (16, 16), (15, 2), (1, 31), (255, 1), (7, 250)]
 PROMPTS, ANSWERS = zip(*LENGTHS, strict=True)
 KINDS = [
-    *(Contiguous(512, reserve, buddy) for reserve in paging.RESERVE for buddy in (True, False)),
+    *(Contiguous(512, room, buddy) for room in paging.ROOMS for buddy in (True, False)),
     *(Paged(1), Paged(16), Paged(40)),
 ]
 
@@ -34,7 +34,7 @@ def counted(prompt, answer, kind):
                 "longest": kind.max_tokens,
                 "power of two": min(prompt + above, kind.max_tokens),
                 "exact": final,
-            }[kind.reserve]
+            }[kind.room]
             piece = 2 ** math.ceil(math.log2(room)) if kind.buddy else room
         total["used"] += used
         total["ahead"] += min(room, final) - used
@@ -49,7 +49,7 @@ def test_closed_sums_are_what_counting_gives(kind):
     for prompt, answer in LENGTHS:
         total += counted(prompt, answer, kind)
     held = sum(total.values())
-    for name, share in vars(paging.waste(PROMPTS, ANSWERS, kind)).items():
+    for name, share in paging.waste(PROMPTS, ANSWERS, kind)._asdict().items():
         assert share == total[name] / held
 
 
@@ -58,7 +58,7 @@ def test_a_pool_in_which_nobody_waits_holds_what_the_sums_say(kind):
     run = paging.simulate(PROMPTS, ANSWERS, kind, pool=2**13)
     assert not run.waiting.any()
     assert run.mean_running == 0
-    assert vars(run.shares) == {"used": 0, "ahead": 0, "internal": 0, "external": 0}
+    assert run.shares == (0, 0, 0, 0)
     total = Counter()
     for prompt, answer in LENGTHS:
         total += counted(prompt, answer, kind)
@@ -84,7 +84,7 @@ def test_a_crowded_pool_is_never_overdrawn_and_every_token_is_written_once(kind)
     assert run.running.sum() == answers.sum()
     assert (run.running > 0).all()  # a sequence that waits for an empty pool starts
     shares = run.shares
-    assert sum(vars(shares).values()) == pytest.approx(1, rel=1e-12)
+    assert sum(shares) == pytest.approx(1, rel=1e-12)
     assert shares.used == pytest.approx(run.used[run.contended].mean() / pool)
     assert run.mean_running == pytest.approx(run.running[run.contended].mean())
     if isinstance(kind, Contiguous):
@@ -179,7 +179,7 @@ def test_shared_blocks_are_the_distinct_beginnings(prefix):
         (lambda: paging.waste([], [], Paged()), "at least 1, got 0 and 0"),
         (lambda: paging.waste([9], [9], Contiguous(17)), "max_tokens = 17, got 18"),
         (lambda: paging.waste([9], [9], "paged"), "allocator must be .* got 'paged'"),
-        (lambda: Contiguous(8, "half"), "reserve must be one of .* got 'half'"),
+        (lambda: Contiguous(8, "half"), "room must be one of .* got 'half'"),
         (lambda: Contiguous(8, "exact", 1), "buddy must be True or False, got 1"),
         (lambda: paging.simulate([9], [9], Paged(16), 31), "pool must have room .* 18 .* got 31"),
         (lambda: paging.simulate([9], [9], Contiguous(18), 31), "pool must have .* 32 .* got 31"),
@@ -266,9 +266,13 @@ def test_the_shares_of_figure_2_follow_from_the_lengths_of_figure_11():
 
 
 @pytest.mark.parametrize(
-    ("trace", "held", "naive"), [("conv", 1227.0, 1260.3), ("code", 2130.9, 2061.8)]
+    ("trace", "means", "held", "naive"),
+    [
+        ("conv", (1154.70, 211.126, 1058.60, 0.771418), 1227.0, 1260.3),
+        ("code", (2047.85, 27.8825, 2052.73, 2.146823), 2130.9, 2061.8),
+    ],
 )
-def test_what_running_sequences_hold_in_public_traces_as_chapter_12_says(trace, held, naive):
+def test_what_running_sequences_hold_in_public_traces_as_chapter_12_says(trace, means, held, naive):
     data = os.environ.get("SERVING_DATA")
     if not data:
         pytest.skip("SERVING_DATA is not set: no traces to compare with")
@@ -276,6 +280,9 @@ def test_what_running_sequences_hold_in_public_traces_as_chapter_12_says(trace, 
     prompts, answers = found.input_tokens, found.output_tokens
     moments = (prompts * answers).mean(), (answers**2).mean(), answers.mean()
     assert value(formulas.held_tokens, *map(float, moments)) == pytest.approx(held, abs=0.05)
+    seen = (prompts * answers).sum() / answers.sum()
+    found_means = (prompts.mean(), answers.mean(), seen, answers.std() / answers.mean())
+    assert found_means == pytest.approx(means, rel=5e-6)
     assert (prompts + answers / 2).mean() == pytest.approx(naive, abs=0.05)
     # the same from the pool itself, of the first thousand requests one at a time
     run = paging.simulate(prompts[:1000], answers[:1000], Paged(16), 10**8)
