@@ -35,7 +35,7 @@ class Tally:
     least: float
     largest: float
     bins: slice | NDArray[np.int64]
-    counts: NDArray[np.int64]
+    counts: NDArray[np.unsignedinteger]
 
 
 @dataclass(frozen=True)
@@ -176,11 +176,11 @@ class _Engine:
         """Take the times of a kind out of their bins."""
         served, total, squares, least, largest = tally.tolist()
         if not served:
-            return Tally(0, 0.0, 0.0, math.inf, 0.0, slice(0, 0), np.zeros(0, dtype=np.int64))
+            return Tally(0, 0.0, 0.0, math.inf, 0.0, slice(0, 0), np.zeros(0, dtype=np.uint8))
         first = bin_of(least)
         counts = self.bins[row, first : bin_of(largest) + 1]
         found = np.flatnonzero(counts) if counts.size > DENSE else slice(0, counts.size)
-        taken = counts[found].copy()
+        taken = counts[found].astype(np.min_scalar_type(counts.max()))
         counts[:] = 0
         places = slice(first, first + counts.size) if isinstance(found, slice) else first + found
         return Tally(int(served), total, squares, least, largest, places, taken)
