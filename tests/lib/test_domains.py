@@ -27,9 +27,11 @@ INSIDE = {
     **{"hedge_share": 0.2, "late_share": 0.1, "work_in_service": 1},
     **{"load_before": 0.2, "load_through": 0.5},
     **{"input_mean": 1, "output_mean": 2, "output_square": 5, "output_cv": 0.5},
-    **{"length_product": 1, "token_time": 1, "block_size": 16, "growth": 2},
+    **{"length_product": 2, "token_time": 1, "block_size": 16, "growth": 2},
     **{"acceptance": 0.7, "drafted": 4, "step_fixed": 20, "step_per_sequence": 0.25},
     **{"spec_fixed": 23, "spec_each": 1, "step_yield": 2.5},
+    **{"running_limit": 64, "prefix_tokens": 1, "longest_mean": 6, "pool_tokens": 9},
+    **{"experts": 8, "chosen_experts": 2},
 }
 """Arguments at which every formula has a value."""
 
@@ -41,6 +43,50 @@ DELAYED = [
 
 # For each formula, changes to these arguments that violate one condition each.
 OUTSIDE = {
+    "token_load": [{"arrival_rate": -1}, {"output_mean": 0.5}, {"step_per_sequence": -1}],
+    **dict.fromkeys(
+        ("engine_running", "engine_response"),
+        [
+            *({"arrival_rate": -1}, {"output_mean": 0.5}, {"step_fixed": -1}),
+            {"step_per_sequence": -1},
+        ],
+    ),
+    "engine_capacity": [{"output_mean": 0.5}, {"step_per_sequence": 0}],
+    "limited_capacity": [
+        *(
+            {"running_limit": 0.5},
+            {"output_mean": 0.5},
+            {"step_fixed": -0.1, "step_per_sequence": 1},
+        ),
+        *({"step_per_sequence": -0.0001}, {"step_fixed": 0, "step_per_sequence": 0}),
+    ],
+    "memory_running": [
+        *(
+            {"pool_tokens": -1},
+            {"length_product": -1},
+            {"output_mean": 0.5},
+            {"output_square": 0.5},
+        ),
+    ],
+    "prefix_running": [
+        *(
+            {"pool_tokens": 0.5},
+            {"prefix_tokens": -1},
+            {"output_mean": 0.5},
+            {"output_square": 0.5},
+        ),
+        {"length_product": 0.5},
+    ],
+    "dropped_gain": [
+        *({"batch": 0.5}, {"output_mean": 0.5}, {"longest_mean": 1}, {"longest_mean": 1e9}),
+        *({"step_fixed": -0.0001, "step_per_sequence": 1}, {"step_per_sequence": -0.0001}),
+        {"step_fixed": 0, "step_per_sequence": 0},
+    ],
+    "padded_gain": [{"output_mean": 0.5}, {"longest_mean": 1}],
+    "experts_touched": [
+        *({"chosen_experts": -1}, {"experts": 0.5, "chosen_experts": 0.4}),
+        *({"chosen_experts": 9}, {"batch": 0.5}),
+    ],
     "requests_in_system": [{"arrival_rate": -1}, {"response_time": -1}],
     "quiet_probability": [{"arrival_rate": -1}, {"time": -1}],
     "batch_time": [{"batch": 0.5}, {"t_fixed": -1}, {"t_req": -1}],
@@ -278,6 +324,7 @@ OUTSIDE = {
     ],
 }
 UNSTABLE = {
+    **dict.fromkeys(("engine_running", "engine_response"), {"step_per_sequence": 1}),
     "min_batch": {"arrival_rate": 1400},
     "surrogate_wait": {"arrival_rate": 276},
     "surrogate_total": {"arrival_rate": 320},

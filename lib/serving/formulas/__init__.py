@@ -11,6 +11,7 @@ from .._formula import REGISTRY, Formula, curve, formula, stable, value
 from .attention import *
 from .batches import *
 from .crossings import *
+from .engine import *
 from .exactly import *
 from .fleet import *
 from .greedy import *
