@@ -186,8 +186,8 @@ def test_growth_by_integration():
 
 
 def test_servers_for_a_growing_load_by_hand():
-    # 80 busy now, and 0.5 requests/s^2 for 40 s at 1 s each are 20 more: 100, and ten to spare
-    assert value(formulas.scaling_servers, 80, 0.5, 1, 40, 1) == pytest.approx(110)
+    # 80 busy now, and 0.25 requests/s^2 for 40 s at 2 s each are 20 more: 100, and ten to spare
+    assert value(formulas.scaling_servers, 80, 0.25, 2, 40, 1) == pytest.approx(110)
 
 
 def test_the_backlog_of_a_passage_scales_as_newell_says():
