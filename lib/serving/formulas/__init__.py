@@ -16,6 +16,7 @@ from .greedy import *
 from .memory import *
 from .operating import *
 from .paging import *
+from .phases import *
 from .sizing import *
 from .tails import *
 from .waiting import *
