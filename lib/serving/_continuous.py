@@ -273,7 +273,7 @@ def enough_slots(
     Examples
     --------
     >>> enough_slots(10, 200, LinearService(t_fixed=0.020, t_req=0.00025))
-    107
+    100
     """
     limit = 1 + errors.number("excess", excess, above=0)
     allowed = limit * Continuous(arrival_rate, output_tokens, step_times).mean

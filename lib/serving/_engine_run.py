@@ -35,7 +35,7 @@ class Tally:
     least: float
     largest: float
     bins: slice | NDArray[np.int64]
-    counts: NDArray[np.int64]
+    counts: NDArray[np.unsignedinteger]
 
 
 @dataclass(frozen=True)
@@ -180,7 +180,7 @@ class _Engine:
         first = bin_of(least)
         counts = self.bins[row, first : bin_of(largest) + 1]
         found = np.flatnonzero(counts) if counts.size > DENSE else slice(0, counts.size)
-        taken = counts[found].copy()
+        taken = counts[found].astype(np.min_scalar_type(int(served)))
         counts[:] = 0
         places = slice(first, first + counts.size) if isinstance(found, slice) else first + found
         return Tally(int(served), total, squares, least, largest, places, taken)

@@ -20,7 +20,7 @@ Draw = Callable[[int], tuple[Counts, Counts]]
 
 LONGEST = 10**9
 """Most tokens of a prompt or an answer."""
-SUMMED = 1 << 20
+SUMMED = 1 << 17
 """Lengths that sums run over one by one."""
 
 

@@ -709,7 +709,7 @@ LOCAL: dict[str, str] = {
     r"i": "index of a request",
     r"j": "place of a request in its batch, or of a token in its answer",
     r"h": "height at which a drawn axis ends",
-    r"n": "count; also the excess of a batch over the stability bound",
+    r"n": "count; sequences that run; also the excess of a batch over the stability bound",
     r"k": "requests that a batch still lacks when its first one has come",
     r"m": "mean number of arrivals in a given time",
     r"T_{\text{win}}": "time for which a window is open",
@@ -748,6 +748,10 @@ LOCAL: dict[str, str] = {
     r"m_2": "mean number of arrivals while a batch of 2 is served",
     r"\ell": "requests that wait on when a batch starts",
     r"S_{\max}": "tokens of the longest sequence that an engine accepts",
+    r"\pi(n)": "share of time with n sequences running",
+    r"s(n)": "time of a step with n sequences",
+    r"H_B": "harmonic number: 1 + 1/2 + ... + 1/B",
+    r"x": "a length over the longest possible one",
     r"O": "order of growth: at most a constant times what stands in the brackets",
 }
 """Letters that only derivations use, by the LaTeX that stands in the text."""

@@ -29,6 +29,9 @@ INSIDE = {
     **{"empty_probability": 0.1, "greedy_size": 2, "greedy_square": 5},
     **{"input_mean": 1, "output_mean": 2, "output_square": 5, "output_cv": 0.5},
     **{"length_product": 1, "token_time": 1, "block_size": 16, "growth": 2},
+    **{"step_fixed": 0.02, "step_per_sequence": 0.00025, "running_limit": 64},
+    **{"prefix_tokens": 1, "longest_mean": 6, "token_bytes": 1, "held_tokens": 3},
+    **{"experts": 8, "chosen_experts": 2},
 }
 """Arguments at which every formula has a value."""
 
@@ -40,6 +43,38 @@ DELAYED = [
 
 # For each formula, changes to these arguments that violate one condition each.
 OUTSIDE = {
+    "token_load": [{"arrival_rate": -1}, {"output_mean": 0.5}, {"step_per_sequence": -1}],
+    **dict.fromkeys(
+        ("engine_running", "engine_response"),
+        [
+            *({"arrival_rate": -1}, {"output_mean": 0.5}, {"step_fixed": -1}),
+            {"step_per_sequence": -1},
+        ],
+    ),
+    "engine_capacity": [{"output_mean": 0.5}, {"step_per_sequence": 0}],
+    "limited_capacity": [
+        *(
+            {"running_limit": 0.5},
+            {"output_mean": 0.5},
+            {"step_fixed": -0.1, "step_per_sequence": 1},
+        ),
+        *({"step_per_sequence": -0.0001}, {"step_fixed": 0, "step_per_sequence": 0}),
+    ],
+    "memory_running": [{"cache_memory": -1}, {"token_bytes": 0}, {"held_tokens": 0}],
+    "prefix_running": [
+        *({"cache_memory": -1, "prefix_tokens": 0}, {"token_bytes": 0}, {"prefix_tokens": -1}),
+        *({"held_tokens": 1}, {"cache_memory": 0.5}),
+    ],
+    "dropped_gain": [
+        *({"batch": 0.5}, {"output_mean": 0.5}, {"longest_mean": 1}, {"longest_mean": 1e9}),
+        *({"step_fixed": -0.0001, "step_per_sequence": 1}, {"step_per_sequence": -0.0001}),
+        {"step_fixed": 0, "step_per_sequence": 0},
+    ],
+    "padded_gain": [{"output_mean": 0.5}, {"longest_mean": 1}],
+    "experts_touched": [
+        *({"chosen_experts": -1}, {"experts": 0.5, "chosen_experts": 0.4}),
+        *({"chosen_experts": 9}, {"batch": 0.5}),
+    ],
     "requests_in_system": [{"arrival_rate": -1}, {"response_time": -1}],
     "quiet_probability": [{"arrival_rate": -1}, {"time": -1}],
     "batch_time": [{"batch": 0.5}, {"t_fixed": -1}, {"t_req": -1}],
@@ -186,6 +221,7 @@ OUTSIDE = {
     "overload_loss": [{"load": 0.9}],
 }
 UNSTABLE = {
+    **dict.fromkeys(("engine_running", "engine_response"), {"step_per_sequence": 1}),
     "min_batch": {"arrival_rate": 1400},
     "surrogate_wait": {"arrival_rate": 276},
     "surrogate_total": {"arrival_rate": 320},
