@@ -176,7 +176,7 @@ class _Engine:
         """Take the times of a kind out of their bins."""
         served, total, squares, least, largest = tally.tolist()
         if not served:
-            return Tally(0, 0.0, 0.0, math.inf, 0.0, slice(0, 0), np.zeros(0, dtype=np.int64))
+            return Tally(0, 0.0, 0.0, math.inf, 0.0, slice(0, 0), np.zeros(0, dtype=np.uint8))
         first = bin_of(least)
         counts = self.bins[row, first : bin_of(largest) + 1]
         found = np.flatnonzero(counts) if counts.size > DENSE else slice(0, counts.size)

@@ -32,6 +32,8 @@ INSIDE = {
     **{"step_fixed": 0.02, "step_per_sequence": 0.00025, "running_limit": 64},
     **{"prefix_tokens": 1, "longest_mean": 6, "token_bytes": 1, "held_tokens": 3},
     **{"experts": 8, "chosen_experts": 2},
+    **{"prompt_token_time": 0.0001, "prefill_mean": 0.1, "prefill_second_moment": 0.02},
+    **{"step_time": 0.03, "gap_limit": 0.1, "link_bandwidth": 1},
 }
 """Arguments at which every formula has a value."""
 
@@ -43,6 +45,40 @@ DELAYED = [
 
 # For each formula, changes to these arguments that violate one condition each.
 OUTSIDE = {
+    "prefill_time": [{"input_tokens": -1}, {"step_fixed": -1}, {"prompt_token_time": -1}],
+    "stalled_tokens": [{"arrival_rate": -1}, {"step_time": -1}],
+    "mean_gap": [
+        *({"arrival_rate": -1}, {"prefill_mean": -1}, {"step_time": -1}, {"prefill_mean": 1}),
+    ],
+    "priority_first": [
+        *({"arrival_rate": -1}, {"prefill_mean": -0.1}, {"prefill_second_moment": 0.001}),
+        *({"step_time": -1}, {"arrival_rate": 10}),
+    ],
+    "phase_load": [
+        *({"arrival_rate": -1}, {"output_mean": 0.5}, {"step_per_sequence": -1}),
+        {"prefill_mean": -1},
+    ],
+    "phase_capacity": [
+        *({"output_mean": 0.5}, {"step_per_sequence": -0.001}, {"prefill_mean": -0.0001}),
+        {"step_per_sequence": 0, "prefill_mean": 0},
+    ],
+    "phase_running": [
+        *({"arrival_rate": -1}, {"output_mean": 0.5}, {"step_fixed": -1}),
+        *({"step_per_sequence": -0.001}, {"prefill_mean": -0.1}, {"prefill_mean": 1}),
+    ],
+    "chunk_tokens": [{"step_time": -1}, {"gap_limit": 0.02}, {"prompt_token_time": 0}],
+    "chunked_reading": [
+        *({"input_tokens": -1}, {"step_time": -1}, {"gap_limit": 0.03}, {"prompt_token_time": -1}),
+    ],
+    **dict.fromkeys(
+        ("shared_capacity", "split_capacity"),
+        [
+            *({"input_tokens": -1}, {"output_mean": 0.5}, {"step_fixed": -1}),
+            *({"gap_limit": 0.01}, {"gap_limit": 0, "step_fixed": 0}),
+            *({"step_per_sequence": 0}, {"prompt_token_time": -1}),
+        ],
+    ),
+    "transfer_time": [{"input_tokens": -1}, {"token_bytes": 0}, {"link_bandwidth": 0}],
     "token_load": [{"arrival_rate": -1}, {"output_mean": 0.5}, {"step_per_sequence": -1}],
     **dict.fromkeys(
         ("engine_running", "engine_response"),
