@@ -48,11 +48,11 @@ OUTSIDE = {
     "prefill_time": [{"input_tokens": -1}, {"step_fixed": -1}, {"prompt_token_time": -1}],
     "stalled_tokens": [{"arrival_rate": -1}, {"step_time": -1}],
     "mean_gap": [
-        *({"arrival_rate": -1}, {"prefill_mean": -1}, {"step_time": -1}, {"prefill_mean": 1}),
+        *({"arrival_rate": -1}, {"prefill_mean": -1}, {"step_time": -1}),
     ],
     "priority_first": [
         *({"arrival_rate": -1}, {"prefill_mean": -0.1}, {"prefill_second_moment": 0.001}),
-        *({"step_time": -1}, {"arrival_rate": 10}),
+        {"step_time": -1},
     ],
     "phase_load": [
         *({"arrival_rate": -1}, {"output_mean": 0.5}, {"step_per_sequence": -1}),
@@ -64,7 +64,7 @@ OUTSIDE = {
     ],
     "phase_running": [
         *({"arrival_rate": -1}, {"output_mean": 0.5}, {"step_fixed": -1}),
-        *({"step_per_sequence": -0.001}, {"prefill_mean": -0.1}, {"prefill_mean": 1}),
+        *({"step_per_sequence": -0.001}, {"prefill_mean": -0.1}),
     ],
     "chunk_tokens": [{"step_time": -1}, {"gap_limit": 0.02}, {"prompt_token_time": 0}],
     "chunked_reading": [
@@ -257,6 +257,8 @@ OUTSIDE = {
     "overload_loss": [{"load": 0.9}],
 }
 UNSTABLE = {
+    **dict.fromkeys(("mean_gap", "priority_first"), {"arrival_rate": 10}),
+    "phase_running": {"prefill_mean": 1},
     **dict.fromkeys(("engine_running", "engine_response"), {"step_per_sequence": 1}),
     "min_batch": {"arrival_rate": 1400},
     "surrogate_wait": {"arrival_rate": 276},
