@@ -621,7 +621,7 @@ TABLE: tuple[Entry, ...] = (
     Entry("prefill_time", r"T_{\text{pre}}", "time to read one prompt alone", "s", "prefill_time"),
     Entry("prefill_mean", r"E[T_{\text{pre}}]", "mean time of reading that a prompt costs", "s"),
     Entry("prefill_second_moment", r"E[T_{\text{pre}}^2]", "its second moment", "s^2"),
-    Entry("step_time", r"s_{\text{dec}}", "time of a step in which only answers grow", "s"),
+    Entry("decode_step", r"s_{\text{dec}}", "time of a step in which only answers grow", "s"),
     Entry("gap_limit", r"T_{\text{gap}}", "longest time allowed between tokens", "s"),
     Entry(
         "stalled_tokens",
@@ -681,7 +681,6 @@ TABLE: tuple[Entry, ...] = (
         "requests/s",
         "split_capacity",
     ),
-    Entry("link_bandwidth", r"\beta_{\text{link}}", "bandwidth between two pools", "bytes/s"),
     Entry(
         "transfer_time",
         r"T_{\text{move}}",

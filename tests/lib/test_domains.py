@@ -33,7 +33,7 @@ INSIDE = {
     **{"prefix_tokens": 1, "longest_mean": 6, "token_bytes": 1, "held_tokens": 3},
     **{"experts": 8, "chosen_experts": 2},
     **{"prompt_token_time": 0.0001, "prefill_mean": 0.1, "prefill_second_moment": 0.02},
-    **{"step_time": 0.03, "gap_limit": 0.1, "link_bandwidth": 1},
+    **{"decode_step": 0.03, "gap_limit": 0.1, "link_rate": 1},
 }
 """Arguments at which every formula has a value."""
 
@@ -46,13 +46,13 @@ DELAYED = [
 # For each formula, changes to these arguments that violate one condition each.
 OUTSIDE = {
     "prefill_time": [{"input_tokens": -1}, {"step_fixed": -1}, {"prompt_token_time": -1}],
-    "stalled_tokens": [{"arrival_rate": -1}, {"step_time": -1}],
+    "stalled_tokens": [{"arrival_rate": -1}, {"decode_step": -1}],
     "mean_gap": [
-        *({"arrival_rate": -1}, {"prefill_mean": -1}, {"step_time": -1}),
+        *({"arrival_rate": -1}, {"prefill_mean": -1}, {"decode_step": -1}),
     ],
     "priority_first": [
         *({"arrival_rate": -1}, {"prefill_mean": -0.1}, {"prefill_second_moment": 0.001}),
-        {"step_time": -1},
+        {"decode_step": -1},
     ],
     "phase_load": [
         *({"arrival_rate": -1}, {"output_mean": 0.5}, {"step_per_sequence": -1}),
@@ -66,9 +66,9 @@ OUTSIDE = {
         *({"arrival_rate": -1}, {"output_mean": 0.5}, {"step_fixed": -1}),
         *({"step_per_sequence": -0.001}, {"prefill_mean": -0.1}),
     ],
-    "chunk_tokens": [{"step_time": -1}, {"gap_limit": 0.02}, {"prompt_token_time": 0}],
+    "chunk_tokens": [{"decode_step": -1}, {"gap_limit": 0.02}, {"prompt_token_time": 0}],
     "chunked_reading": [
-        *({"input_tokens": -1}, {"step_time": -1}, {"gap_limit": 0.03}, {"prompt_token_time": -1}),
+        *({"input_tokens": -1}, {"decode_step": -1}, {"gap_limit": 0.03}, {"prompt_token_time": -1}),
     ],
     **dict.fromkeys(
         ("shared_capacity", "split_capacity"),
@@ -78,7 +78,7 @@ OUTSIDE = {
             *({"step_per_sequence": 0}, {"prompt_token_time": -1}),
         ],
     ),
-    "transfer_time": [{"input_tokens": -1}, {"token_bytes": 0}, {"link_bandwidth": 0}],
+    "transfer_time": [{"input_tokens": -1}, {"token_bytes": 0}, {"link_rate": 0}],
     "token_load": [{"arrival_rate": -1}, {"output_mean": 0.5}, {"step_per_sequence": -1}],
     **dict.fromkeys(
         ("engine_running", "engine_response"),

@@ -24,38 +24,38 @@ def prefill_time(input_tokens: Any, step_fixed: Any, prompt_token_time: Any) -> 
 
 
 @formula(
-    domain=lambda arrival_rate, step_time: (arrival_rate >= 0, step_time >= 0),
+    domain=lambda arrival_rate, decode_step: (arrival_rate >= 0, decode_step >= 0),
     latex=r"1 - e^{-\lambda_{\text{arr}} s_{\text{dec}}}",
     source="here",
     chapter=17,
 )
-def stalled_tokens(arrival_rate: Any, step_time: Any) -> Any:
+def stalled_tokens(arrival_rate: Any, decode_step: Any) -> Any:
     """Share of tokens before which a prompt is read, if prompts go first and whole."""
-    return -expm1(-arrival_rate * step_time)
+    return -expm1(-arrival_rate * decode_step)
 
 
 @formula(
-    domain=lambda arrival_rate, prefill_mean, step_time: (
+    domain=lambda arrival_rate, prefill_mean, decode_step: (
         arrival_rate >= 0,
         prefill_mean >= 0,
-        step_time >= 0,
+        decode_step >= 0,
         stable(arrival_rate * prefill_mean < 1),
     ),
     latex=r"\frac{s_{\text{dec}}}{1 - \lambda_{\text{arr}} E[T_{\text{pre}}]}",
     source="here",
     chapter=17,
 )
-def mean_gap(arrival_rate: Any, prefill_mean: Any, step_time: Any) -> Any:
+def mean_gap(arrival_rate: Any, prefill_mean: Any, decode_step: Any) -> Any:
     """Mean time between tokens, whatever the order in which prompts and tokens take turns."""
-    return step_time / (1 - arrival_rate * prefill_mean)
+    return decode_step / (1 - arrival_rate * prefill_mean)
 
 
 @formula(
-    domain=lambda arrival_rate, prefill_mean, prefill_second_moment, step_time: (
+    domain=lambda arrival_rate, prefill_mean, prefill_second_moment, decode_step: (
         arrival_rate >= 0,
         prefill_mean >= 0,
         prefill_second_moment >= prefill_mean**2,
-        step_time >= 0,
+        decode_step >= 0,
         stable(arrival_rate * prefill_mean < 1),
     ),
     latex=(
@@ -66,11 +66,11 @@ def mean_gap(arrival_rate: Any, prefill_mean: Any, step_time: Any) -> Any:
     chapter=17,
 )
 def priority_first(
-    arrival_rate: Any, prefill_mean: Any, prefill_second_moment: Any, step_time: Any
+    arrival_rate: Any, prefill_mean: Any, prefill_second_moment: Any, decode_step: Any
 ) -> Any:
     """Mean time to the first token, if prompts go first, whole and one by one."""
     wait = arrival_rate * prefill_second_moment / (2 * (1 - arrival_rate * prefill_mean))
-    return prefill_mean + wait + step_time / 2
+    return prefill_mean + wait + decode_step / 2
 
 
 @formula(
@@ -140,25 +140,25 @@ def phase_running(
 
 
 @formula(
-    domain=lambda gap_limit, step_time, prompt_token_time: (
-        step_time >= 0,
-        gap_limit >= step_time,
+    domain=lambda gap_limit, decode_step, prompt_token_time: (
+        decode_step >= 0,
+        gap_limit >= decode_step,
         prompt_token_time > 0,
     ),
     latex=r"\frac{T_{\text{gap}} - s_{\text{dec}}}{c_{\text{pre}}}",
     source="here",
     chapter=17,
 )
-def chunk_tokens(gap_limit: Any, step_time: Any, prompt_token_time: Any) -> Any:
+def chunk_tokens(gap_limit: Any, decode_step: Any, prompt_token_time: Any) -> Any:
     """Most tokens of prompts in a step that still ends within a limit."""
-    return (gap_limit - step_time) / prompt_token_time
+    return (gap_limit - decode_step) / prompt_token_time
 
 
 @formula(
-    domain=lambda input_tokens, gap_limit, step_time, prompt_token_time: (
+    domain=lambda input_tokens, gap_limit, decode_step, prompt_token_time: (
         input_tokens >= 0,
-        step_time >= 0,
-        gap_limit > step_time,
+        decode_step >= 0,
+        gap_limit > decode_step,
         prompt_token_time >= 0,
     ),
     latex=(
@@ -168,10 +168,10 @@ def chunk_tokens(gap_limit: Any, step_time: Any, prompt_token_time: Any) -> Any:
     chapter=17,
 )
 def chunked_reading(
-    input_tokens: Any, gap_limit: Any, step_time: Any, prompt_token_time: Any
+    input_tokens: Any, gap_limit: Any, decode_step: Any, prompt_token_time: Any
 ) -> Any:
     """Time to read a prompt in pieces, each step of the length of the limit."""
-    return prompt_token_time * input_tokens * gap_limit / (gap_limit - step_time)
+    return prompt_token_time * input_tokens * gap_limit / (gap_limit - decode_step)
 
 
 @formula(
@@ -229,15 +229,15 @@ def split_capacity(
 
 
 @formula(
-    domain=lambda input_tokens, token_bytes, link_bandwidth: (
+    domain=lambda input_tokens, token_bytes, link_rate: (
         input_tokens >= 0,
         token_bytes > 0,
-        link_bandwidth > 0,
+        link_rate > 0,
     ),
     latex=r"\frac{m_{\text{tok}} S_{\text{in}}}{\beta_{\text{link}}}",
     source="here",
     chapter=17,
 )
-def transfer_time(input_tokens: Any, token_bytes: Any, link_bandwidth: Any) -> Any:
+def transfer_time(input_tokens: Any, token_bytes: Any, link_rate: Any) -> Any:
     """Time that the cache of a prompt is on its way between two pools."""
-    return token_bytes * input_tokens / link_bandwidth
+    return token_bytes * input_tokens / link_rate
