@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, field
+from fractions import Fraction
 from functools import cached_property
 from typing import Any
 
@@ -12,6 +13,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from . import _steps, errors, formulas
 from ._engine_plan import check_load
+from ._lengths import LONGEST
 from .errors import UnstableError
 from .service import LinearService
 
@@ -68,13 +70,19 @@ class Continuous:
 
     def __post_init__(self) -> None:
         rate = errors.number("arrival_rate", self.arrival_rate, above=0)
-        mean = errors.number("output_tokens", self.output_tokens, at_least=1)
+        mean = errors.number("output_tokens", self.output_tokens, at_least=1, at_most=LONGEST)
         steps = _steps.read(self.step_times)
         kept: dict[str, Any] = {"arrival_rate": rate, "output_tokens": mean, "_steps": steps}
         if self.slots is not None:
             kept["slots"] = errors.integer("slots", self.slots, at_least=1)
             errors.number("slots", self.slots, at_most=MOST_STATES)
         check_load(self.arrival_rate, self.output_tokens, 0, steps, kept.get("slots"), 0)
+        work = errors.exact("arrival_rate", rate) * errors.exact("output_tokens", mean)
+        if not Fraction(1, 10**9) <= work * steps.exactly(1) <= 10**9:
+            raise ValueError(
+                f"arrival_rate must keep 1e-9 to 1e9 sequences running, each by itself, to be "
+                f"computed, got {self.arrival_rate!r}"
+            )
         for name, value in kept.items():
             object.__setattr__(self, name, value)
 
@@ -88,7 +96,7 @@ class Continuous:
             ``inf`` if steps do not get longer and nobody waits for a slot [requests/s].
         """
         full = self._steps.slope if self.slots is None else self._each(self.slots)
-        return math.inf if full == 0 else 1 / (self.output_tokens * full)
+        return math.inf if full == 0 else float(1 / (self.output_tokens * full))
 
     def _each(self, running: int) -> float:
         return float(self._steps.time(running)) / running

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from fractions import Fraction
 from typing import Any
 
 import numpy as np
@@ -152,7 +153,9 @@ def plan(
                 f"arrival_rate must be 1e-9 to 1e9 times 1 / {unit:.6g} s, for float64 to tell "
                 f"gaps from steps, got {arrival_rate!r}"
             )
-        check_load(rate, output_mean, prompt_mean, steps, slots, rules.reading * unit)
+        most = None if slots is None else rules.slots
+        reading = getattr(prefill, "token_time", 0)
+        check_load(arrival_rate, output_mean, prompt_mean, steps, most, reading)
         length = count // (_plan.PARTS + _plan.WARM_UP)
         warm_up = count - length * _plan.PARTS
         parts, scale, trace = (warm_up, *[length] * _plan.PARTS), 1 / load, None
@@ -207,32 +210,31 @@ def _rules(
 
 
 def check_load(
-    rate: float, output: float, prompt: float, steps: _steps.Steps, slots: Any, reading: float
+    rate: Any, output: Any, prompt: Any, steps: _steps.Steps, slots: int | None, reading: Any
 ) -> None:
     """Raise UnstableError if an engine that is always full is too slow, and say what is enough."""
-    fullest = steps.slope if slots is None else float(steps.time(int(slots))) / int(slots)
-    work = output * fullest + prompt * reading
-    if rate * work < 1:
+    arriving, tokens = errors.exact("arrival_rate", rate), errors.exact("output_tokens", output)
+    read = errors.exact("prompt_tokens", prompt) * errors.exact("prefill", reading)
+    growing = tokens * steps.growth + read
+    work = growing if slots is None else tokens * steps.exactly(slots) / slots + read
+    if arriving * work < 1:
         return
     more = ""
-    if slots is not None and rate * (output * steps.slope + prompt * reading) < 1:
-        more = f"slots = {_least_slots(rate, output, prompt, steps, reading)}, or "
+    if slots is not None and arriving * growing < 1:
+        more = f"slots = {_least_slots(arriving, tokens, read, steps)}, or "
     raise UnstableError(
-        f"arrival_rate = {rate!r} is too much: answers of {output:g} tokens on average with "
-        f"slots = {slots} take {rate * work:.6g} times the capacity; {more}an arrival rate below "
-        f"{1 / work:.6g} requests/s would be enough"
+        f"arrival_rate = {rate!r} is too much: answers of {errors.brief(tokens)} tokens on average "
+        f"with slots = {slots} take {errors.brief(arriving * work)} times the capacity; {more}an "
+        f"arrival rate below {errors.brief(1 / work)} requests/s would be enough"
     )
 
 
-def _least_slots(
-    rate: float, output: float, prompt: float, steps: _steps.Steps, reading: float
-) -> int:
+def _least_slots(arriving: Fraction, tokens: Fraction, read: Fraction, steps: _steps.Steps) -> int:
     """Fewest slots that bear a load, beyond the list of step times by its line."""
-    counts = np.arange(1, steps.table.size)
-    enough = rate * (output * steps.time(counts) / counts + prompt * reading) < 1
-    if enough.any():
-        return int(counts[np.argmax(enough)])
     last = steps.table.size - 1
-    rest = float(steps.table[-1]) - steps.slope * last  # s(n) = rest + slope n
-    room = 1 - rate * (output * steps.slope + prompt * reading)
-    return max(last + 1, math.floor(rate * output * rest / room) + 1)
+    for count in range(1, last + 1):
+        if arriving * (tokens * steps.exactly(count) / count + read) < 1:
+            return count
+    rest = steps.exactly(last) - steps.growth * last  # a step takes rest + growth n
+    room = 1 - arriving * (tokens * steps.growth + read)
+    return max(last + 1, math.floor(arriving * tokens * rest / room) + 1)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from fractions import Fraction
 from typing import Any
 
 import numpy as np
@@ -18,6 +19,15 @@ class Steps:
 
     table: NDArray[np.float64]
     slope: float
+    growth: Fraction  # the same, exactly
+    last: Fraction  # the end of the list
+
+    def exactly(self, running: int) -> Fraction:
+        """Time of a step with so many sequences, at least 1, as an exact fraction."""
+        beyond = running - (self.table.size - 1)
+        if beyond < 0:
+            return errors.exact("step_times", self.table[running])
+        return self.last + self.growth * beyond
 
     def time(self, running: Any) -> Any:
         """Time of a step by the number of sequences, 1 or more."""
@@ -29,8 +39,12 @@ class Steps:
 def read(step_times: Any) -> Steps:
     """Step times as a table; errors name the argument."""
     if isinstance(step_times, LinearService):
-        fixed, each = float(step_times.t_fixed), float(step_times.t_req)
-        return Steps(np.array([fixed, fixed + each]), each)
+        fixed, each = (
+            errors.exact("step_times", x) for x in (step_times.t_fixed, step_times.t_req)
+        )
+        return _checked(
+            Steps(np.array([float(fixed), step_times.time(1)]), float(each), each, fixed + each)
+        )
     if errors.is_scalar(step_times):
         raise TypeError(
             f"step_times must be a LinearService, or a list of the times of steps with 1, 2, ... "
@@ -39,11 +53,22 @@ def read(step_times: Any) -> Steps:
     times = errors.array("step_times", step_times, at_least=0)
     if times.ndim != 1 or times.size == 0 or times.min() <= 0:
         raise ValueError(f"step_times must be a list of times above 0, got {step_times!r}")
-    slope = float(times[-1] - times[-2]) if times.size > 1 else 0.0
-    if slope < 0:
+    ends = [errors.exact("step_times", time) for time in times[-2:]]
+    growth = ends[-1] - ends[0]
+    if growth < 0:
         raise ValueError(
             f"step_times must not fall at the end, where the line goes on, got {times[-2]} and "
             f"{times[-1]}"
         )
-    first = float(times[0] - (times[1] - times[0])) if times.size > 1 else float(times[0])
-    return Steps(np.concatenate([[min(max(first, 0.0), float(times[0]))], times]), slope)
+    first = max(0.0, 2 * times[0] - times[1]) if times.size > 1 else times[0]
+    table = np.concatenate([[min(first, times[0])], times])
+    return _checked(Steps(table, float(growth), growth, ends[-1]))
+
+
+def _checked(steps: Steps) -> Steps:
+    if not 1e-150 <= steps.table[1] <= 1e150 or steps.table.max() > 1e150:
+        raise ValueError(
+            f"step_times must be 1e-150 s to 1e150 s, for float64 to hold what follows from them, "
+            f"got {steps.table[1]:g} s to {steps.table.max():g} s"
+        )
+    return steps

@@ -19,6 +19,7 @@ from serving import (
     paging,
     policies,
     queues,
+    roofline,
 )
 
 RELATIVE = Fraction(1, 10**9)
@@ -791,6 +792,128 @@ def law(queue: Any, least: float) -> None:
     assert math.isclose(queue.sf(least * (1 - 1e-9)), 1) or least < 1e-300
 
 
+def machine(result: roofline.Machine, **arguments: Any) -> None:
+    """Check that a machine keeps its numbers, and that shares scale its rates."""
+    for name, value in arguments.items():
+        assert getattr(result, name) == value
+    assert result.bandwidth <= result.accelerator.bandwidth
+    assert result.peak <= max(result.accelerator.peak.values())
+    assert result.layout.tensor_parallel == result.devices
+
+
+def step(result: roofline.Step, batch: Any, tokens: Any, **machine: Any) -> None:
+    """Check a step on one device, part by part."""
+    length = int(exact(tokens))
+    _parts(result, batch, 1, 1, length, length, **machine)
+
+
+def passed(result: roofline.Step, batch: Any, tokens: Any, **machine: Any) -> None:
+    """Check a pass over prompts on one device, part by part."""
+    length = int(exact(tokens))
+    _parts(result, batch, 1, length, length, length * (length + 1) // 2, **machine)
+
+
+def _parts(
+    result: roofline.Step,
+    batch: Any,
+    passes: int,
+    new: int,
+    held: int,
+    met: int,
+    model: Any,
+    accelerator: Any,
+) -> None:
+    """Check passes with so many tokens of a sequence that are new, held and met in all of them."""
+    layers, width = model.config["num_hidden_layers"], model.config["hidden_size"]
+    heads = model.config["num_attention_heads"]
+    kept = 4 * layers * width * model.config.get("num_key_value_heads", heads) / heads
+    speed, memory = accelerator.peak["fp16"], accelerator.bandwidth
+    size = np.asarray(batch, dtype=float)
+    expected = {
+        "read_weights": passes * 2 * model.parameters / memory + 0 * size,
+        "matmul": 2 * model.parameters * new / speed * size,
+        "read_cache": kept * held / memory * size,
+        "attention": 4 * layers * width * met / speed * size,
+        "traffic": 0 * size,
+    }
+    for name, seconds in expected.items():
+        np.testing.assert_allclose(getattr(result, name), seconds, rtol=1e-9)
+    assert np.all(result.overlapped <= result.total * (1 + 1e-12))
+    assert np.all(result.total <= result.memory + result.compute)
+    assert set(np.atleast_1d(result.bound)) <= {"memory", "compute", "traffic"}
+
+
+def answered(
+    result: roofline.Answers, batch: Any, input_tokens: Any, output_tokens: Any, **machine: Any
+) -> None:
+    """Check that prompts come first, and that steps add up."""
+    passed(result.prefill, batch, input_tokens, **machine)
+    steps = int(exact(output_tokens)) - 1
+    tokens = sum(int(exact(input_tokens)) + n for n in range(1, steps + 1))
+    _parts(result.decode, batch, steps, steps, tokens, tokens, **machine)
+    np.testing.assert_allclose(result.total, result.prefill.total + result.decode.total)
+
+
+def derived(result: roofline.DerivedService, **arguments: Any) -> None:
+    """Check that the line is the least time between its ends, and below it elsewhere."""
+    assert 1 <= result.first_batch <= result.last_batch
+    inside = [result.first_batch, min(result.last_batch, 1000 * result.first_batch)]
+    for batch in [1, *inside, 2 * inside[1]]:
+        least = roofline.answers(batch=batch, **arguments).total
+        assert result.time(batch) <= least * (1 + 1e-9)
+        if batch in inside:
+            assert math.isclose(result.time(batch), least, rel_tol=1e-9)
+
+
+def speculator(result: Any, **arguments: Any) -> None:
+    """Check that times and chances are kept."""
+    for name, value in arguments.items():
+        given = np.ravel(value) if name == "acceptance" else [value]
+        assert [float(x) for x in np.ravel(getattr(result, name))] == [float(x) for x in given]
+
+
+def token_time(self: Any, depth: int, running: int) -> Fraction:
+    """Time of a step over its tokens, which are added up place by place."""
+    time = exact(self.step_fixed) + depth * exact(self.draft_token_time)
+    time += exact(self.step_per_sequence) * running * (1 + depth * exact(self.repeat_share))
+    yields = [sum(exact(chance) ** j for j in range(depth + 1)) for chance in self.acceptance]
+    return time * sum(1 / one for one in yields) / len(yields)
+
+
+def depths(result: Any, self: Any, running: Any, deepest: Any) -> None:
+    """Check that no other depth is faster, for some numbers of sequences."""
+    assert result.shape == (int(exact(running)),)
+    for size in sorted({1, len(result) // 2 + 1, len(result)}):
+        times = [token_time(self, depth, size) for depth in range(int(exact(deepest)) + 1)]
+        assert times[result[size - 1]] <= min(times) * (1 + RELATIVE)
+
+
+def speculating(
+    result: float, self: Any, arrival_rate: Any, output_tokens: Any, depths: Any
+) -> None:
+    """Check the response against the closed form, and plans against those of their ends."""
+    rate, answer = exact(arrival_rate), exact(output_tokens)
+    plan = [int(exact(depth)) for depth in np.ravel(depths).tolist()]
+    alone = [token_time(self, depth, 1) for depth in set(plan)]
+    assert float(result) >= float(answer * min(alone)) * (1 - 1e-9)
+    if len(set(plan)) == 1:
+        slope = token_time(self, plan[0], 2) - alone[0]
+        expected = answer * alone[0] / (1 - rate * answer * slope)
+        room = 1 - rate * answer * slope  # near capacity the last digits of the load count
+        assert abs(exact(result) - expected) <= expected * (RELATIVE + Fraction(1, 10**13) / room)
+
+
+def played(result: Any, speculator: Any, output_tokens: Any, depths: Any, **others: Any) -> None:
+    """Check what cannot be otherwise: counts, and the least time an answer takes."""
+    most = max(int(exact(depth)) for depth in np.ravel(depths).tolist())
+    assert result.requests == int(exact(others["requests"])) // 32 * 30
+    assert 1 <= result.mean_yield <= most + 1 and result.mean_running > 0
+    assert result.half_width >= 0 and result.mean >= speculator.step_fixed
+    if not others["geometric"]:
+        steps = -(-math.ceil(output_tokens) // (most + 1))
+        assert result.mean >= steps * speculator.step_fixed * (1 - 1e-9)
+
+
 INVARIANTS: dict[str, Callable[..., None]] = {
     "serving.service.LinearService": made,
     "serving.service.LinearService.time": time,
@@ -849,12 +972,28 @@ INVARIANTS: dict[str, Callable[..., None]] = {
     "serving.tradeoff.pareto": pareto,
     "serving.tradeoff.knee": knee,
     "serving.tradeoff.crossing": crossing,
+    "serving.roofline.Machine": machine,
+    "serving.roofline.decode_step": step,
+    "serving.roofline.prefill": passed,
+    "serving.roofline.answers": answered,
+    "serving.roofline.service": derived,
+    "serving.speculation.Speculator": speculator,
+    "serving.speculation.Speculator.depths": depths,
+    "serving.speculation.Speculator.response": speculating,
+    "serving.speculation.play": played,
 }
 """Checks by the full name of the function; each gets the result and the arguments."""
 
 
 def unstable(error: UnstableError, arguments: dict[str, Any]) -> None:
     """Check that what was called unstable is: no batch reaches the target, or not this one."""
+    if "depths" in arguments:
+        engine = arguments.get("speculator", arguments.get("self"))
+        last = int(exact(np.ravel(arguments["depths"]).tolist()[-1]))
+        slope = token_time(engine, last, 2) - token_time(engine, last, 1)
+        load = exact(arguments["arrival_rate"]) * exact(arguments["output_tokens"]) * slope
+        assert load >= 1 - RELATIVE and "requests/s" in str(error)
+        return
     servers = exact(arguments.get("servers", 1))
     if "load" in arguments:
         assert exact(arguments["load"]) >= servers

@@ -14,7 +14,18 @@ import numpy as np
 from hypothesis import strategies as st
 
 from docstrings import Documented, documented, is_numeric, parameters
-from serving import LinearService, attention, kvcache, paging, policies, queues, simulation, traces
+from serving import (
+    LinearService,
+    attention,
+    catalog,
+    kvcache,
+    paging,
+    policies,
+    queues,
+    simulation,
+    traces,
+)
+from serving.speculation import Speculator
 
 BELOW = {"formulas", "notation", "errors", "units"}
 """Modules that the numeric ones stand on; `formulas` has tests of its own here."""
@@ -48,20 +59,30 @@ def functions() -> dict[str, Documented]:
 def arguments(one: Documented) -> list[str]:
     """Names of the arguments of a function, `self` among them."""
     method = inspect.isfunction(one.thing) and "self" in inspect.signature(one.thing).parameters
-    return ["self"] * method + parameters(one)
+    named = [name for name in parameters(one) if not name.startswith("*")]
+    return ["self"] * method + named
+
+
+PLACES = {
+    "serving.roofline": " of a machine",
+    "serving.simulation.simulate": " of a run",
+    "serving.speculation.play": " of a play",
+    "serving.speculation": " of a plan",
+    "serving.paging.simulate": " of sequences",
+}
+"""Where an argument is something else than elsewhere, and how it is called in the tables."""
 
 
 def key(one: Documented, argument: str) -> str:
     """Name under which the tables below hold an argument: the object of a method by its class."""
     if argument == "self":
         owner = one.name.split(".")[2]
-        owners = {"Layout": "layout", "Simulation": "simulation"}
+        owners = {"Layout": "layout", "Simulation": "simulation", "Speculator": "speculator"}
         return {**owners, "Trace": "trace", "Summary": "summary"}.get(owner, argument)
     if argument == "layout":
         return "layout in an engine"
-    if one.name == "serving.paging.simulate" and argument == "arrivals":
-        return "arrivals of sequences"
-    return f"{argument} of a run" if one.name == "serving.simulation.simulate" else argument
+    ends = [end for start, end in PLACES.items() if one.name.startswith(start)]
+    return next((argument + end for end in ends if argument + end in STRATEGIES), argument)
 
 
 def call(one: Documented) -> Callable[..., Any]:
@@ -163,6 +184,13 @@ RUNS = [
     simulation.simulate(50, policies.Fixed(1), LinearService(0.01, 0), requests=640, seed=1),
     simulation.simulate(None, policies.Greedy(2), LinearService(1, 0), arrivals=[0, 0.5, 7]),
 ]
+MACHINES = [catalog.model("llama-2-70b"), catalog.model("gpt-3")]
+SHARES = ("weights_read", "bandwidth_share", "peak_share", "link_share")
+DEVICES = [catalog.accelerator("a100-80gb"), catalog.accelerator("t4")]
+SPECULATORS = [
+    *(Speculator(0.002, 0.00002, 0.0001, 0.7), Speculator(0.02, 0.001, 0, [0.9, 0.4], 0.3)),
+    *(Speculator(1e-9, 1e-9, 1e6, 1 - 2**-53, 0), Speculator(1, 0.5, 0.1, 1e-300)),
+]
 
 
 STRATEGIES: dict[str, st.SearchStrategy[Any]] = {
@@ -262,6 +290,33 @@ STRATEGIES: dict[str, st.SearchStrategy[Any]] = {
     "percentiles": st.one_of(st.just(()), st.dictionaries(st.integers(1, 99), positive)),
     "quantile": st.one_of(st.sampled_from([0.5, 0.9, 0.99, 0.999]), st.floats(0, 1), numbers),
     "requests": st.sampled_from([1, 2000, 20_000]),
+    "model of a machine": st.sampled_from(MACHINES),
+    "accelerator": st.sampled_from(DEVICES),
+    "devices": st.one_of(st.sampled_from([1, 2, 4, 8, 3]), numbers),
+    "dtype of a machine": st.sampled_from(["fp16", "fp32", "int8", "int4", "fp12"]),
+    "cache_dtype": st.sampled_from(["fp16", "fp8", "q8_0", "fp12"]),
+    "arithmetic": st.sampled_from([None, "fp16", "int8", "fp8"]),
+    **dict.fromkeys(SHARES, shares),
+    "call_time": numbers,
+    "input_tokens of a machine": st.one_of(st.integers(1, 2048), numbers),
+    "output_tokens of a machine": st.one_of(st.integers(1, 2048), numbers),
+    "step_fixed": numbers,
+    "step_per_sequence": numbers,
+    "draft_token_time": numbers,
+    "acceptance": st.one_of(st.floats(0, 1), lists(st.floats(0, 1)), shares),
+    "repeat_share": shares,
+    "running": st.one_of(st.integers(1, 200), numbers),
+    "deepest": st.one_of(st.integers(0, 20), numbers),
+    "output_tokens of a plan": st.one_of(st.integers(1, 999), numbers),
+    "depths": st.one_of(st.integers(0, 9), lists(st.integers(0, 9)), numbers),
+    "speculator": st.sampled_from(SPECULATORS),
+    "speculator of a play": st.sampled_from(SPECULATORS),
+    "arrival_rate of a play": st.one_of(st.floats(0.1, 20), numbers),
+    "output_tokens of a play": st.one_of(st.floats(0, 60), st.sampled_from([1e12, 1e300])),
+    "depths of a play": st.one_of(st.integers(0, 9), lists(st.integers(0, 9)), numbers),
+    "geometric of a play": st.booleans(),
+    "requests of a play": st.sampled_from([1, 64, 200, 1e300]),
+    "seed of a play": st.one_of(st.integers(0, 9), numbers),
 }
 """Arguments by name, from ordinary to extreme; most are valid."""
 
@@ -590,6 +645,33 @@ TYPICAL: dict[str, Any] = {
     "percentiles": (),
     "quantile": 0.99,
     "requests": 20_000,
+    "model of a machine": MACHINES[0],
+    "accelerator": DEVICES[0],
+    "devices": 4,
+    "dtype of a machine": "fp16",
+    "cache_dtype": "fp16",
+    "arithmetic": None,
+    **dict.fromkeys(SHARES, 0.5),
+    "call_time": 1e-5,
+    "input_tokens of a machine": 128,
+    "output_tokens of a machine": 8,
+    "step_fixed": 0.020,
+    "step_per_sequence": 0.00025,
+    "draft_token_time": 0.00075,
+    "acceptance": 0.7,
+    "repeat_share": 0.5,
+    "running": 100,
+    "deepest": 8,
+    "output_tokens of a plan": 30,
+    "depths": [4, 3, 1, 0],
+    "speculator": SPECULATORS[0],
+    "speculator of a play": SPECULATORS[0],
+    "arrival_rate of a play": 100,
+    "output_tokens of a play": 30,
+    "depths of a play": 2,
+    "geometric of a play": True,
+    "requests of a play": 64,
+    "seed of a play": 3,
 }
 """One right argument of each name."""
 
@@ -707,6 +789,33 @@ EXTREMES: dict[str, list[Any]] = {
     "percentiles": [()],
     "quantile": [1 - 1e-16],
     "requests": [2000],
+    "model of a machine": MACHINES,
+    "accelerator": DEVICES,
+    "devices": [1, 8, 16, 1e300],
+    "dtype of a machine": ["int4", "int8"],
+    "cache_dtype": ["fp32"],
+    "arithmetic": [None, "fp16"],
+    **dict.fromkeys(SHARES, [1e-300, 1]),
+    "call_time": [0, 1.7976931348623157e308],
+    "input_tokens of a machine": [1, 2047, 1e300],
+    "output_tokens of a machine": [1, 2, 10**20],
+    "step_fixed": [*EXTREME, 1e-9],
+    "step_per_sequence": [*EXTREME, 1e-9],
+    "draft_token_time": [0, 1e-300, 1],
+    "acceptance": [5e-324, 1 - 1e-16],
+    "repeat_share": [0, 1e-300, 1],
+    "running": [1, 200, 1e300],
+    "deepest": [0, 64, 1e300],
+    "output_tokens of a plan": [*EXTREME, 1e9],
+    "depths": [0, 64, [64, 0], [0, 64], 1e300],
+    "speculator": SPECULATORS,
+    "speculator of a play": SPECULATORS,
+    "arrival_rate of a play": EXTREME,
+    "output_tokens of a play": [1, 1e300],
+    "depths of a play": [0, [64, 0]],
+    "geometric of a play": [False],
+    "requests of a play": [64, 1e300],
+    "seed of a play": [1.7976931348623157e308],
 }
 """Arguments of which every combination is tried."""
 EXTREMES["self"] = EXTREMES["service"]
@@ -724,6 +833,7 @@ SIGNED = {"arrivals"}
 ENDLESS = {"max_wait", "tail"}
 """Numbers that may be infinite."""
 OBJECTS = {"self", "service", "allocator", "shape", "model", "transform", "layout"}
+OBJECTS = {"self", "service", "shape", "model", "transform", "speculator", "layout"}
 """Arguments that are no numbers."""
 
 

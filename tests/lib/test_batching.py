@@ -45,11 +45,14 @@ def test_an_engine_that_is_always_full_makes_a_token_a_step_for_each():
     assert f.limited_capacity(1e12, 200, 0.02, 0.00025) == pytest.approx(20)
 
 
-def test_memory_is_shared_out_to_the_last_byte():
-    assert f.memory_running(1000, 2, 50) == 10
-    alone = f.prefix_running(1000, 2, 50, 20)
-    assert 2 * (20 + alone * 30) == pytest.approx(1000)
-    assert f.prefix_running(1000, 2, 50, 0) == f.memory_running(1000, 2, 50)
+def test_memory_is_shared_out_to_the_last_token():
+    lengths = np.array([[10, 5], [10, 20], [30, 11]])  # prompts and answers
+    prompt, answer = lengths.T
+    moments = (np.mean(prompt * answer), np.mean(answer**2), answer.mean())
+    held = sum(np.sum(p + np.arange(a) + 0.5) for p, a in lengths) / answer.sum()
+    assert f.memory_running(1000, *moments) * held == pytest.approx(1000)
+    shared = f.prefix_running(1000, 10, *moments)
+    assert 10 + shared * (held - 10) == pytest.approx(1000)
 
 
 def test_static_batches_counted_row_by_row():

@@ -18,19 +18,22 @@ INSIDE = {
     **{"quantile": 0.99, "gain": 0.1, "first_batch": 8, "last_batch": 32},
     **{"tail_root": 0.5, "tolerance": 0.1, "confidence": 0.95, "confidence_quantile": 1.96},
     **{"gap_std": 1, "service_std": 1, "gap_cv": 1, "wait_std": 1, "waiting_share": 0.5},
-    **{
-        "latent_width": 1,
-        "rotary_width": 1,
-        "full_bytes": 1,
-        "window_bytes": 1,
-        "window_tokens": 1,
-    },
+    **{"peak_rate": 3, "link_rate": 1, "call_time": 0, "kept_bytes": 0.1},
+    **{"latent_width": 1, "rotary_width": 1, "full_bytes": 1, "window_bytes": 1},
+    **{"window_tokens": 1},
     **{"constant_bytes": 1},
     **{"empty_probability": 0.1, "greedy_size": 2, "greedy_square": 5},
     **{"input_mean": 1, "output_mean": 2, "output_square": 5, "output_cv": 0.5},
     **{"length_product": 1, "token_time": 1, "block_size": 16, "growth": 2},
-    **{"step_fixed": 0.02, "step_per_sequence": 0.00025, "running_limit": 64},
-    **{"prefix_tokens": 1, "longest_mean": 6, "token_bytes": 1, "held_tokens": 3},
+    **{"acceptance": 0.7, "drafted": 4, "step_fixed": 20, "step_per_sequence": 0.25},
+    **{"spec_fixed": 23, "spec_each": 1.25, "step_yield": 2.5, "output_mean": 1},
+    **{
+        "output_mean": 2,
+        "running_limit": 64,
+        "prefix_tokens": 1,
+        "longest_mean": 6,
+        "pool_tokens": 9,
+    },
     **{"experts": 8, "chosen_experts": 2},
     **{"prompt_token_time": 0.0001, "prefill_mean": 0.1, "prefill_second_moment": 0.02},
     **{"decode_step": 0.03, "gap_limit": 0.1, "link_rate": 1},
@@ -96,10 +99,22 @@ OUTSIDE = {
         ),
         *({"step_per_sequence": -0.0001}, {"step_fixed": 0, "step_per_sequence": 0}),
     ],
-    "memory_running": [{"cache_memory": -1}, {"token_bytes": 0}, {"held_tokens": 0}],
+    "memory_running": [
+        *(
+            {"pool_tokens": -1},
+            {"length_product": -1},
+            {"output_mean": 0.5},
+            {"output_square": 0.5},
+        ),
+    ],
     "prefix_running": [
-        *({"cache_memory": -1, "prefix_tokens": 0}, {"token_bytes": 0}, {"prefix_tokens": -1}),
-        *({"held_tokens": 1}, {"cache_memory": 0.5}),
+        *(
+            {"pool_tokens": 0.5},
+            {"prefix_tokens": -1},
+            {"output_mean": 0.5},
+            {"output_square": 0.5},
+        ),
+        {"length_product": 0.5},
     ],
     "dropped_gain": [
         *({"batch": 0.5}, {"output_mean": 0.5}, {"longest_mean": 1}, {"longest_mean": 1e9}),
@@ -255,6 +270,64 @@ OUTSIDE = {
     "kimura": [*DELAYED, {"rate": 0}, {"service_cv": -1}],
     "last_place_wait": [{"servers": 0}, {"capacity": 3}, {"service_rate": 0}],
     "overload_loss": [{"load": 0.9}],
+    "ridge_intensity": [{"peak_rate": 0}, {"bandwidth": 0}],
+    "ridge_batch": [{"element_bytes": 0}, {"peak_rate": 0}, {"bandwidth": 0}],
+    "matmul_time": [{"batch": 0.5}, {"n_parameters": 0}, {"devices": 0.5}, {"peak_rate": 0}],
+    "cache_read_time": [
+        *({"batch": -1}, {"kept_bytes": -1}, {"devices": 0.5}, {"bandwidth": 0}),
+    ],
+    "attention_time": [
+        *({"batch": -1}, {"layers": 0}, {"width": 0}, {"tokens": -1}, {"devices": 0.5}),
+        {"peak_rate": 0},
+    ],
+    "prompt_attention_time": [
+        *({"batch": -1}, {"layers": 0}, {"width": 0}, {"input_tokens": 0}, {"devices": 0.5}),
+        {"peak_rate": 0},
+    ],
+    "all_reduce_time": [
+        *({"batch": -1}, {"width": 0}, {"element_bytes": 0}, {"devices": 0.5}, {"link_rate": 0}),
+        {"call_time": -1},
+    ],
+    "exchange_time": [
+        *({"batch": -1}, {"layers": 0}, {"width": 0}, {"element_bytes": 0}, {"devices": 0.5}),
+        *({"link_rate": 0}, {"call_time": -1}),
+    ],
+    "step_time": [
+        *({"batch": 0.5}, {"n_parameters": 0}, {"element_bytes": 0}, {"kept_bytes": -1}),
+        *({"devices": 0.5}, {"bandwidth": 0}, {"peak_rate": 0}),
+    ],
+    "crossing_batch": [
+        *({"n_parameters": 0}, {"layers": 0}, {"width": 0}, {"tokens": -0.1}),
+        *({"element_bytes": 0}, {"kept_bytes": -1}, {"peak_rate": 0}, {"kept_bytes": 6}),
+    ],
+    "crossing_tokens": [
+        *({"n_parameters": 0}, {"layers": 0}, {"width": 0}, {"kv_heads": 0.9}),
+        *({"head_dim": 0.9}, {"element_bytes": -1, "peak_rate": -3}, {"bandwidth": 0}),
+        {"peak_rate": 0.5},
+    ],
+    "answer_fixed_time": [
+        *({"n_parameters": 0}, {"element_bytes": 0}, {"output_tokens": 0}, {"devices": 0.5}),
+        {"bandwidth": 0},
+    ],
+    "answer_request_time": [
+        *({"n_parameters": 0}, {"layers": 0}, {"kv_heads": 0}, {"head_dim": 0}, {"width": 0}),
+        *({"element_bytes": 0}, {"input_tokens": 0}, {"output_tokens": 0}, {"devices": 0.5}),
+        *({"bandwidth": 0}, {"peak_rate": 0}),
+    ],
+    "chain_yield": [{"acceptance": 0}, {"acceptance": 1}, {"drafted": -1}],
+    "speculative_capacity": [{"output_mean": 0.9}, {"spec_each": 0}, {"step_yield": 0.9}],
+    "speculative_response": [
+        *({"arrival_rate": -1}, {"output_mean": 0.9}, {"spec_fixed": -1}, {"spec_each": -1}),
+        {"step_yield": 0.9, "arrival_rate": 0.1},
+    ],
+    "break_even_running": [
+        *({"step_per_sequence": -0.1}, {"spec_fixed": -1}, {"spec_fixed": 51}),
+        {"spec_each": 0.6},
+    ],
+    "break_even_load": [
+        *({"output_mean": 0.9}, {"step_per_sequence": -0.1}, {"spec_fixed": -1}),
+        *({"spec_fixed": 50}, {"spec_each": 0.6}),
+    ],
 }
 UNSTABLE = {
     **dict.fromkeys(("mean_gap", "priority_first"), {"arrival_rate": 10}),
@@ -287,6 +360,7 @@ UNSTABLE = {
     "greedy_light_bound": {"arrival_rate": 2000},
     "greedy_busy_bound": {"arrival_rate": 2000},
     "greedy_bound": {"arrival_rate": 2000},
+    "speculative_response": {"arrival_rate": 2},
 }
 
 

@@ -10,6 +10,7 @@ from __future__ import annotations
 from .._formula import REGISTRY, Formula, curve, formula, stable, value
 from .attention import *
 from .batches import *
+from .crossings import *
 from .engine import *
 from .exactly import *
 from .greedy import *
@@ -18,6 +19,8 @@ from .operating import *
 from .paging import *
 from .phases import *
 from .sizing import *
+from .speculation import *
+from .steps import *
 from .tails import *
 from .waiting import *
 from .workers import *

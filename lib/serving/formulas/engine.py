@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from .._formula import domain_of, formula, stable
+from .paging import held_tokens
 
 
 @formula(
@@ -96,40 +97,48 @@ def limited_capacity(
 
 
 @formula(
-    domain=lambda cache_memory, token_bytes, held_tokens: (
-        cache_memory >= 0,
-        token_bytes > 0,
-        held_tokens > 0,
+    domain=lambda pool_tokens, length_product, output_square, output_mean: (
+        pool_tokens >= 0,
+        length_product >= 0,
+        output_mean >= 1,
+        output_square >= output_mean**2,
     ),
-    latex=r"\frac{M_{\text{free}}}{m_{\text{tok}} E[S_{\text{run}}]}",
+    latex=r"\frac{S_{\text{pool}}}{E[S_{\text{run}}]}",
     source="here",
     chapter=16,
 )
-def memory_running(cache_memory: Any, token_bytes: Any, held_tokens: Any) -> Any:
+def memory_running(
+    pool_tokens: Any, length_product: Any, output_square: Any, output_mean: Any
+) -> Any:
     """Real number of sequences that fill the cache on average."""
-    return cache_memory / (token_bytes * held_tokens)
+    return pool_tokens / held_tokens(length_product, output_square, output_mean)
 
 
 @formula(
-    domain=lambda cache_memory, token_bytes, held_tokens, prefix_tokens: (
-        cache_memory >= 0,
-        token_bytes > 0,
+    domain=lambda pool_tokens, prefix_tokens, length_product, output_square, output_mean: (
+        pool_tokens >= prefix_tokens,
         prefix_tokens >= 0,
-        held_tokens > prefix_tokens,
-        cache_memory >= token_bytes * prefix_tokens,
+        output_mean >= 1,
+        output_square >= output_mean**2,
+        length_product >= prefix_tokens * output_mean,
     ),
     latex=(
-        r"\frac{M_{\text{free}} / m_{\text{tok}} - S_{\text{pre}}}"
+        r"\frac{S_{\text{pool}} - S_{\text{pre}}}"
         r"{E[S_{\text{run}}] - S_{\text{pre}}}"
     ),
     source="here",
     chapter=16,
 )
 def prefix_running(
-    cache_memory: Any, token_bytes: Any, held_tokens: Any, prefix_tokens: Any
+    pool_tokens: Any,
+    prefix_tokens: Any,
+    length_product: Any,
+    output_square: Any,
+    output_mean: Any,
 ) -> Any:
     """Real number of sequences that fill the cache, if all start with the same tokens."""
-    return (cache_memory / token_bytes - prefix_tokens) / (held_tokens - prefix_tokens)
+    held = held_tokens(length_product, output_square, output_mean)
+    return (pool_tokens - prefix_tokens) / (held - prefix_tokens)
 
 
 @formula(

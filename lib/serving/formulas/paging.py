@@ -87,7 +87,7 @@ def block_waste(block_size: Any) -> Any:
 
 @formula(
     domain=lambda growth: (growth > 1,),
-    latex=r"\frac{\alpha - 1}{\alpha \ln \alpha}",
+    latex=r"\frac{\gamma - 1}{\gamma \ln \gamma}",
     source="here",
     chapter=12,
 )
