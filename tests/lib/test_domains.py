@@ -36,7 +36,7 @@ INSIDE = {
     },
     **{"experts": 8, "chosen_experts": 2},
     **{"prompt_token_time": 0.0001, "prefill_mean": 0.1, "prefill_second_moment": 0.02},
-    **{"decode_step": 0.03, "gap_limit": 0.1, "link_rate": 1},
+    **{"decode_step": 0.03, "gap_limit": 0.1},
 }
 """Arguments at which every formula has a value."""
 
@@ -81,7 +81,7 @@ OUTSIDE = {
             *({"step_per_sequence": 0}, {"prompt_token_time": -1}),
         ],
     ),
-    "transfer_time": [{"input_tokens": -1}, {"token_bytes": 0}, {"link_rate": 0}],
+    "transfer_time": [{"kept_bytes": -1}, {"link_rate": 0}],
     "token_load": [{"arrival_rate": -1}, {"output_mean": 0.5}, {"step_per_sequence": -1}],
     **dict.fromkeys(
         ("engine_running", "engine_response"),

@@ -117,4 +117,4 @@ def test_an_engine_that_is_always_full_has_the_shared_capacity():
 
 
 def test_bytes_on_the_way():
-    assert f.transfer_time(1000, 131_072, 25e9) == pytest.approx(0.00524288)
+    assert f.transfer_time(1000 * 131_072, 25e9) == pytest.approx(0.00524288)

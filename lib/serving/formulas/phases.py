@@ -229,15 +229,11 @@ def split_capacity(
 
 
 @formula(
-    domain=lambda input_tokens, token_bytes, link_rate: (
-        input_tokens >= 0,
-        token_bytes > 0,
-        link_rate > 0,
-    ),
-    latex=r"\frac{m_{\text{tok}} S_{\text{in}}}{\beta_{\text{link}}}",
+    domain=lambda kept_bytes, link_rate: (kept_bytes >= 0, link_rate > 0),
+    latex=r"\frac{m_{\text{kept}}}{\beta_{\text{link}}}",
     source="here",
     chapter=17,
 )
-def transfer_time(input_tokens: Any, token_bytes: Any, link_rate: Any) -> Any:
+def transfer_time(kept_bytes: Any, link_rate: Any) -> Any:
     """Time that the cache of a prompt is on its way between two pools."""
-    return token_bytes * input_tokens / link_rate
+    return kept_bytes / link_rate
