@@ -180,7 +180,7 @@ class _Engine:
         first = bin_of(least)
         counts = self.bins[row, first : bin_of(largest) + 1]
         found = np.flatnonzero(counts) if counts.size > DENSE else slice(0, counts.size)
-        taken = counts[found].astype(np.min_scalar_type(int(served)))
+        taken = counts[found].astype(np.min_scalar_type(counts.max()))
         counts[:] = 0
         places = slice(first, first + counts.size) if isinstance(found, slice) else first + found
         return Tally(int(served), total, squares, least, largest, places, taken)

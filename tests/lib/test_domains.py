@@ -36,7 +36,7 @@ INSIDE = {
     },
     **{"experts": 8, "chosen_experts": 2},
     **{"prompt_token_time": 0.0001, "prefill_mean": 0.1, "prefill_second_moment": 0.02},
-    **{"decode_step": 0.03, "gap_limit": 0.1},
+    **{"decode_step": 0.03, "gap_limit": 100},
 }
 """Arguments at which every formula has a value."""
 
