@@ -775,7 +775,7 @@ TABLE: tuple[Entry, ...] = (
         "1",
         "experts_touched",
     ),
-    Entry("prompt_token_time", r"c_{\text{pre}}", "time each token of a prompt adds to a step", "s"),
+    Entry("prompt_token_time", r"c_{\text{pre}}", "time a token of a prompt adds to a step", "s"),
     Entry("prefill_time", r"T_{\text{pre}}", "time to read one prompt alone", "s", "prefill_time"),
     Entry("prefill_mean", r"E[T_{\text{pre}}]", "mean time of reading that a prompt costs", "s"),
     Entry("prefill_second_moment", r"E[T_{\text{pre}}^2]", "its second moment", "s^2"),

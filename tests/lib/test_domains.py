@@ -71,14 +71,18 @@ OUTSIDE = {
     ],
     "chunk_tokens": [{"decode_step": -1}, {"gap_limit": 0.02}, {"prompt_token_time": 0}],
     "chunked_reading": [
-        *({"input_tokens": -1}, {"decode_step": -1}, {"gap_limit": 0.03}, {"prompt_token_time": -1}),
+        *(
+            {"input_tokens": -1},
+            {"decode_step": -1},
+            {"gap_limit": 0.03},
+            {"prompt_token_time": -1},
+        ),
     ],
     **dict.fromkeys(
         ("shared_capacity", "split_capacity"),
         [
             *({"input_tokens": -1}, {"output_mean": 0.5}, {"step_fixed": -1}),
-            *({"gap_limit": 0.01}, {"gap_limit": 0, "step_fixed": 0}),
-            *({"step_per_sequence": 0}, {"prompt_token_time": -1}),
+            *({"gap_limit": 20}, {"step_per_sequence": 0}, {"prompt_token_time": -1}),
         ],
     ),
     "transfer_time": [{"kept_bytes": -1}, {"link_rate": 0}],

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from .._formula import domain_of, formula, stable
+from .._formula import formula, stable
 from .._generic import expm1
 
 
@@ -161,9 +161,7 @@ def chunk_tokens(gap_limit: Any, decode_step: Any, prompt_token_time: Any) -> An
         gap_limit > decode_step,
         prompt_token_time >= 0,
     ),
-    latex=(
-        r"\frac{c_{\text{pre}} S_{\text{in}} T_{\text{gap}}}{T_{\text{gap}} - s_{\text{dec}}}"
-    ),
+    latex=(r"\frac{c_{\text{pre}} S_{\text{in}} T_{\text{gap}}}{T_{\text{gap}} - s_{\text{dec}}}"),
     source="here",
     chapter=17,
 )
@@ -174,17 +172,27 @@ def chunked_reading(
     return prompt_token_time * input_tokens * gap_limit / (gap_limit - decode_step)
 
 
-@formula(
-    domain=lambda input_tokens, output_mean, gap_limit, step_fixed, step_per_sequence,
-    prompt_token_time: (
+def _full_steps(
+    input_tokens: Any,
+    output_mean: Any,
+    gap_limit: Any,
+    step_fixed: Any,
+    step_per_sequence: Any,
+    prompt_token_time: Any,
+) -> tuple[Any, ...]:
+    """Conditions of an engine whose steps are all as long as allowed."""
+    return (
         input_tokens >= 0,
         output_mean >= 1,
         step_fixed >= 0,
-        gap_limit >= step_fixed,
-        gap_limit > 0,
+        gap_limit > step_fixed,
         step_per_sequence > 0,
         prompt_token_time >= 0,
-    ),
+    )
+
+
+@formula(
+    domain=_full_steps,
     latex=(
         r"\frac{1 - a_{\text{step}} / T_{\text{gap}}}"
         r"{c_{\text{pre}} S_{\text{in}} + E[S_{\text{out}}] b_{\text{step}}}"
@@ -206,7 +214,7 @@ def shared_capacity(
 
 
 @formula(
-    domain=domain_of(shared_capacity),
+    domain=_full_steps,
     latex=(
         r"\frac{1}{a_{\text{step}} + c_{\text{pre}} S_{\text{in}}"
         r" + \frac{E[S_{\text{out}}] b_{\text{step}} T_{\text{gap}}}"
