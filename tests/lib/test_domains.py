@@ -107,7 +107,7 @@ OUTSIDE = {
     ],
     "prefix_running": [
         *(
-            {"pool_tokens": 0.5},
+            {"pool_tokens": 0.4},
             {"prefix_tokens": -1},
             {"output_mean": 0.5},
             {"output_square": 0.5},
