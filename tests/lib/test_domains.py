@@ -30,8 +30,10 @@ INSIDE = {
     **{"length_product": 2, "token_time": 1, "block_size": 16, "growth": 2},
     **{"acceptance": 0.7, "drafted": 4, "step_fixed": 20, "step_per_sequence": 0.25},
     **{"spec_fixed": 23, "spec_each": 1, "step_yield": 2.5},
-    **{"running_limit": 64, "prefix_tokens": 1, "longest_mean": 6, "pool_tokens": 9},
+    **{"running_limit": 64, "prefix_tokens": 0.5, "longest_mean": 6, "pool_tokens": 9},
     **{"experts": 8, "chosen_experts": 2},
+    **{"prompt_token_time": 0.0001, "prefill_mean": 0.1, "prefill_second_moment": 0.02},
+    **{"decode_step": 0.03, "gap_limit": 100},
 }
 """Arguments at which every formula has a value."""
 
@@ -43,6 +45,44 @@ DELAYED = [
 
 # For each formula, changes to these arguments that violate one condition each.
 OUTSIDE = {
+    "prefill_time": [{"input_tokens": -1}, {"step_fixed": -1}, {"prompt_token_time": -1}],
+    "stalled_tokens": [{"arrival_rate": -1}, {"decode_step": -1}],
+    "mean_gap": [
+        *({"arrival_rate": -1}, {"prefill_mean": -1}, {"decode_step": -1}),
+    ],
+    "priority_first": [
+        *({"arrival_rate": -1}, {"prefill_mean": -0.1}, {"prefill_second_moment": 0.001}),
+        {"decode_step": -1},
+    ],
+    "phase_load": [
+        *({"arrival_rate": -1}, {"output_mean": 0.5}, {"step_per_sequence": -1}),
+        {"prefill_mean": -1},
+    ],
+    "phase_capacity": [
+        *({"output_mean": 0.5}, {"step_per_sequence": -0.001}, {"prefill_mean": -0.0001}),
+        {"step_per_sequence": 0, "prefill_mean": 0},
+    ],
+    "phase_running": [
+        *({"arrival_rate": -1}, {"output_mean": 0.5}, {"step_fixed": -1}),
+        *({"step_per_sequence": -0.001}, {"prefill_mean": -0.1}),
+    ],
+    "chunk_tokens": [{"decode_step": -1}, {"gap_limit": 0.02}, {"prompt_token_time": 0}],
+    "chunked_reading": [
+        *(
+            {"input_tokens": -1},
+            {"decode_step": -1},
+            {"gap_limit": 0.03},
+            {"prompt_token_time": -1},
+        ),
+    ],
+    **dict.fromkeys(
+        ("shared_capacity", "split_capacity"),
+        [
+            *({"input_tokens": -1}, {"output_mean": 0.5}, {"step_fixed": -1}),
+            *({"gap_limit": 20}, {"step_per_sequence": 0}, {"prompt_token_time": -1}),
+        ],
+    ),
+    "transfer_time": [{"kept_bytes": -1}, {"link_rate": 0}],
     "token_load": [{"arrival_rate": -1}, {"output_mean": 0.5}, {"step_per_sequence": -1}],
     **dict.fromkeys(
         ("engine_running", "engine_response"),
@@ -70,7 +110,7 @@ OUTSIDE = {
     ],
     "prefix_running": [
         *(
-            {"pool_tokens": 0.5},
+            {"pool_tokens": 0.4},
             {"prefix_tokens": -1},
             {"output_mean": 0.5},
             {"output_square": 0.5},
@@ -324,6 +364,8 @@ OUTSIDE = {
     ],
 }
 UNSTABLE = {
+    **dict.fromkeys(("mean_gap", "priority_first"), {"arrival_rate": 10}),
+    "phase_running": {"prefill_mean": 1},
     **dict.fromkeys(("engine_running", "engine_response"), {"step_per_sequence": 1}),
     "min_batch": {"arrival_rate": 1400},
     "surrogate_wait": {"arrival_rate": 276},

@@ -18,6 +18,7 @@ from .greedy import *
 from .memory import *
 from .operating import *
 from .paging import *
+from .phases import *
 from .sizing import *
 from .speculation import *
 from .steps import *
