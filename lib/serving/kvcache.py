@@ -13,9 +13,24 @@ from pathlib import Path
 from typing import Any
 
 from . import _config, errors
+from ._allocation import Allocation, allocation
+from ._budget import Budget, memory_budget
+from ._capacity import Capacity, capacity
 from ._layers import BYTES, LayerGroup, State, kept, token_bytes
 
-__all__ = ["BYTES", "LayerGroup", "Layout", "State", "layout"]
+__all__ = [
+    "BYTES",
+    "Allocation",
+    "Budget",
+    "Capacity",
+    "LayerGroup",
+    "Layout",
+    "State",
+    "allocation",
+    "capacity",
+    "layout",
+    "memory_budget",
+]
 
 
 @dataclass(frozen=True)
