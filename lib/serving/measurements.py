@@ -6,10 +6,13 @@ import tomllib
 from dataclasses import dataclass
 from functools import cache
 from importlib import resources
+from types import MappingProxyType
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+
+from .catalog import Accelerator, Model, accelerator
 
 
 @dataclass(frozen=True)
@@ -74,6 +77,8 @@ class Curve:
         Tokens each request reads and writes; 0 where that is not said [tokens].
     tolerance : float
         Relative error with which the numbers were read, 0 for printed ones [1].
+    first_token : ndarray, shape (n,), or None
+        Mean time until the first token, where it was published [s].
     """
 
     name: str
@@ -86,6 +91,30 @@ class Curve:
     input_tokens: int
     output_tokens: int
     tolerance: float
+    first_token: NDArray[np.float64] | None = None
+
+
+@dataclass(frozen=True)
+class Setup:
+    """What was run for a published table or curve of a language model.
+
+    Attributes
+    ----------
+    model : Model
+        The model; the parameters of GPT models are counted from their published shapes.
+    accelerator : Accelerator
+        The device.
+    devices : int
+        How many of them shared every layer [1].
+    dtype, cache_dtype : str
+        Formats of weights and cache; the cache in that of the weights where nothing is said.
+    """
+
+    model: Model
+    accelerator: Accelerator
+    devices: int
+    dtype: str
+    cache_dtype: str
 
 
 def _rows(file: str) -> dict[str, dict[str, Any]]:
@@ -106,8 +135,37 @@ def _curves() -> dict[str, Curve]:
             row["input_tokens"],
             row["output_tokens"],
             row["tolerance"],
+            _fixed(np.array(row["first_token_milliseconds"], dtype=np.float64) / 1000)
+            if "first_token_milliseconds" in row
+            else None,
         )
         for name, row in _rows("tradeoffs.toml").items()
+    }
+
+
+@cache
+def _setups() -> dict[str, Setup]:
+    rows = _rows("setups.toml")
+    models = {
+        name: Model(
+            name,
+            row["parameters"],
+            row["parameters"],
+            row["context"],
+            MappingProxyType(row["config"]),
+            row["source"],
+        )
+        for name, row in rows["models"].items()
+    }
+    return {
+        name: Setup(
+            models[row["model"]],
+            accelerator(row["accelerator"]),
+            row["devices"],
+            row["dtype"],
+            row["dtype"],
+        )
+        for name, row in rows["setups"].items()
     }
 
 
@@ -165,6 +223,34 @@ def published(name: str) -> BatchTimes:
     if name not in _tables():
         raise ValueError(f"name must be one of {', '.join(names())}, got {name!r}")
     return _tables()[name]
+
+
+def setup(name: str) -> Setup:
+    """Return what was run for a published table or curve.
+
+    Parameters
+    ----------
+    name : str
+        One of `names` or `curve_names`.
+
+    Returns
+    -------
+    Setup
+        Model, device, how many, and formats.
+
+    Raises
+    ------
+    ValueError
+        If it is not a language model's, or not said.
+
+    Examples
+    --------
+    >>> setup("gpt-175b").devices
+    8
+    """
+    if name not in _setups():
+        raise ValueError(f"name must be one of {', '.join(_setups())}, got {name!r}")
+    return _setups()[name]
 
 
 def curve_names() -> tuple[str, ...]:

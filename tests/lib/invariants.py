@@ -10,7 +10,7 @@ from typing import Any
 import mpmath
 import numpy as np
 
-from serving import LinearService, UnstableError, attention, errors, policies, queues
+from serving import LinearService, UnstableError, attention, errors, policies, queues, roofline
 
 RELATIVE = Fraction(1, 10**9)
 """Far above what float64 loses in a few operations, far below what a reader sees."""
@@ -606,6 +606,79 @@ def law(queue: Any, least: float) -> None:
     assert math.isclose(queue.sf(least * (1 - 1e-9)), 1) or least < 1e-300
 
 
+def machine(result: roofline.Machine, **arguments: Any) -> None:
+    """Check that a machine keeps its numbers, and that shares scale its rates."""
+    for name, value in arguments.items():
+        assert getattr(result, name) == value
+    assert result.bandwidth <= result.accelerator.bandwidth
+    assert result.peak <= max(result.accelerator.peak.values())
+    assert result.layout.tensor_parallel == result.devices
+
+
+def step(result: roofline.Step, batch: Any, tokens: Any, **machine: Any) -> None:
+    """Check a step on one device, part by part."""
+    length = int(exact(tokens))
+    _parts(result, batch, 1, 1, length, length, **machine)
+
+
+def passed(result: roofline.Step, batch: Any, tokens: Any, **machine: Any) -> None:
+    """Check a pass over prompts on one device, part by part."""
+    length = int(exact(tokens))
+    _parts(result, batch, 1, length, length, length * (length + 1) // 2, **machine)
+
+
+def _parts(
+    result: roofline.Step,
+    batch: Any,
+    passes: int,
+    new: int,
+    held: int,
+    met: int,
+    model: Any,
+    accelerator: Any,
+) -> None:
+    """Check passes with so many tokens of a sequence that are new, held and met in all of them."""
+    layers, width = model.config["num_hidden_layers"], model.config["hidden_size"]
+    heads = model.config["num_attention_heads"]
+    kept = 4 * layers * width * model.config.get("num_key_value_heads", heads) / heads
+    speed, memory = accelerator.peak["fp16"], accelerator.bandwidth
+    size = np.asarray(batch, dtype=float)
+    expected = {
+        "read_weights": passes * 2 * model.parameters / memory + 0 * size,
+        "matmul": 2 * model.parameters * new / speed * size,
+        "read_cache": kept * held / memory * size,
+        "attention": 4 * layers * width * met / speed * size,
+        "traffic": 0 * size,
+    }
+    for name, seconds in expected.items():
+        np.testing.assert_allclose(getattr(result, name), seconds, rtol=1e-9)
+    assert np.all(result.overlapped <= result.total * (1 + 1e-12))
+    assert np.all(result.total <= result.memory + result.compute)
+    assert set(np.atleast_1d(result.bound)) <= {"memory", "compute", "traffic"}
+
+
+def answered(
+    result: roofline.Answers, batch: Any, input_tokens: Any, output_tokens: Any, **machine: Any
+) -> None:
+    """Check that prompts come first, and that steps add up."""
+    passed(result.prefill, batch, input_tokens, **machine)
+    steps = int(exact(output_tokens)) - 1
+    tokens = sum(int(exact(input_tokens)) + n for n in range(1, steps + 1))
+    _parts(result.decode, batch, steps, steps, tokens, tokens, **machine)
+    np.testing.assert_allclose(result.total, result.prefill.total + result.decode.total)
+
+
+def derived(result: roofline.DerivedService, **arguments: Any) -> None:
+    """Check that the line is the least time between its ends, and below it elsewhere."""
+    assert 1 <= result.first_batch <= result.last_batch
+    inside = [result.first_batch, min(result.last_batch, 1000 * result.first_batch)]
+    for batch in [1, *inside, 2 * inside[1]]:
+        least = roofline.answers(batch=batch, **arguments).total
+        assert result.time(batch) <= least * (1 + 1e-9)
+        if batch in inside:
+            assert math.isclose(result.time(batch), least, rel_tol=1e-9)
+
+
 INVARIANTS: dict[str, Callable[..., None]] = {
     "serving.service.LinearService": made,
     "serving.service.LinearService.time": time,
@@ -652,6 +725,11 @@ INVARIANTS: dict[str, Callable[..., None]] = {
     "serving.tradeoff.pareto": pareto,
     "serving.tradeoff.knee": knee,
     "serving.tradeoff.crossing": crossing,
+    "serving.roofline.Machine": machine,
+    "serving.roofline.decode_step": step,
+    "serving.roofline.prefill": passed,
+    "serving.roofline.answers": answered,
+    "serving.roofline.service": derived,
 }
 """Checks by the full name of the function; each gets the result and the arguments."""
 

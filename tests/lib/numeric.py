@@ -14,7 +14,7 @@ import numpy as np
 from hypothesis import strategies as st
 
 from docstrings import Documented, documented, is_numeric, parameters
-from serving import LinearService, attention, kvcache, policies, queues, simulation
+from serving import LinearService, attention, catalog, kvcache, policies, queues, simulation
 
 BELOW = {"formulas", "notation", "errors", "units"}
 """Modules that the numeric ones stand on; `formulas` has tests of its own here."""
@@ -48,7 +48,8 @@ def functions() -> dict[str, Documented]:
 def arguments(one: Documented) -> list[str]:
     """Names of the arguments of a function, `self` among them."""
     method = inspect.isfunction(one.thing) and "self" in inspect.signature(one.thing).parameters
-    return ["self"] * method + parameters(one)
+    named = [name for name in parameters(one) if not name.startswith("*")]
+    return ["self"] * method + named
 
 
 def key(one: Documented, argument: str) -> str:
@@ -56,6 +57,8 @@ def key(one: Documented, argument: str) -> str:
     if argument == "self":
         owner = one.name.split(".")[2]
         return {"Layout": "layout", "Simulation": "simulation"}.get(owner, argument)
+    if one.name.startswith("serving.roofline") and argument in ("model", "dtype"):
+        return f"{argument} of a machine"
     return f"{argument} of a run" if one.name == "serving.simulation.simulate" else argument
 
 
@@ -134,7 +137,9 @@ RUNS = [
     simulation.simulate(50, policies.Fixed(1), LinearService(0.01, 0), requests=640, seed=1),
     simulation.simulate(None, policies.Greedy(2), LinearService(1, 0), arrivals=[0, 0.5, 7]),
 ]
-
+MACHINES = [catalog.model("llama-2-70b"), catalog.model("gpt-3")]
+SHARES = ("weights_read", "bandwidth_share", "peak_share", "link_share")
+DEVICES = [catalog.accelerator("a100-80gb"), catalog.accelerator("t4")]
 
 STRATEGIES: dict[str, st.SearchStrategy[Any]] = {
     "self": services,
@@ -207,6 +212,16 @@ STRATEGIES: dict[str, st.SearchStrategy[Any]] = {
     "percentiles": st.one_of(st.just(()), st.dictionaries(st.integers(1, 99), positive)),
     "quantile": st.one_of(st.sampled_from([0.5, 0.9, 0.99, 0.999]), st.floats(0, 1), numbers),
     "requests": st.sampled_from([1, 2000, 20_000]),
+    "model of a machine": st.sampled_from(MACHINES),
+    "accelerator": st.sampled_from(DEVICES),
+    "devices": st.one_of(st.sampled_from([1, 2, 4, 8, 3]), numbers),
+    "dtype of a machine": st.sampled_from(["fp16", "fp32", "int8", "int4", "fp12"]),
+    "cache_dtype": st.sampled_from(["fp16", "fp8", "q8_0", "fp12"]),
+    "arithmetic": st.sampled_from([None, "fp16", "int8", "fp8"]),
+    **dict.fromkeys(SHARES, shares),
+    "call_time": numbers,
+    "input_tokens": st.one_of(st.integers(1, 2048), numbers),
+    "output_tokens": st.one_of(st.integers(1, 2048), numbers),
 }
 """Arguments by name, from ordinary to extreme; most are valid."""
 
@@ -484,6 +499,16 @@ TYPICAL: dict[str, Any] = {
     "percentiles": (),
     "quantile": 0.99,
     "requests": 20_000,
+    "model of a machine": MACHINES[0],
+    "accelerator": DEVICES[0],
+    "devices": 4,
+    "dtype of a machine": "fp16",
+    "cache_dtype": "fp16",
+    "arithmetic": None,
+    **dict.fromkeys(SHARES, 0.5),
+    "call_time": 1e-5,
+    "input_tokens": 128,
+    "output_tokens": 8,
 }
 """One right argument of each name."""
 
@@ -572,6 +597,16 @@ EXTREMES: dict[str, list[Any]] = {
     "percentiles": [()],
     "quantile": [1 - 1e-16],
     "requests": [2000],
+    "model of a machine": MACHINES,
+    "accelerator": DEVICES,
+    "devices": [1, 8, 16, 1e300],
+    "dtype of a machine": ["int4", "int8"],
+    "cache_dtype": ["fp32"],
+    "arithmetic": [None, "fp16"],
+    **dict.fromkeys(SHARES, [1e-300, 1]),
+    "call_time": [0, 1.7976931348623157e308],
+    "input_tokens": [1, 2047, 1e300],
+    "output_tokens": [1, 2, 10**20],
 }
 """Arguments of which every combination is tried."""
 EXTREMES["self"] = EXTREMES["service"]

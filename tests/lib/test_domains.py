@@ -18,6 +18,7 @@ INSIDE = {
     **{"quantile": 0.99, "gain": 0.1, "first_batch": 8, "last_batch": 32},
     **{"tail_root": 0.5, "tolerance": 0.1, "confidence": 0.95, "confidence_quantile": 1.96},
     **{"gap_std": 1, "service_std": 1, "gap_cv": 1, "wait_std": 1, "waiting_share": 0.5},
+    **{"peak_rate": 1, "link_rate": 1, "call_time": 0, "sequence_bytes": 0.1},
     **{"empty_probability": 0.1, "greedy_size": 2, "greedy_square": 5},
 }
 """Arguments at which every formula has a value."""
@@ -158,6 +159,49 @@ OUTSIDE = {
     "kimura": [*DELAYED, {"rate": 0}, {"service_cv": -1}],
     "last_place_wait": [{"servers": 0}, {"capacity": 3}, {"service_rate": 0}],
     "overload_loss": [{"load": 0.9}],
+    "ridge_intensity": [{"peak_rate": 0}, {"bandwidth": 0}],
+    "ridge_batch": [{"element_bytes": 0}, {"peak_rate": 0}, {"bandwidth": 0}],
+    "matmul_time": [{"batch": 0.5}, {"n_parameters": 0}, {"devices": 0.5}, {"peak_rate": 0}],
+    "cache_read_time": [
+        *({"batch": -1}, {"sequence_bytes": -1}, {"devices": 0.5}, {"bandwidth": 0}),
+    ],
+    "attention_time": [
+        *({"batch": -1}, {"layers": 0}, {"width": 0}, {"tokens": -1}, {"devices": 0.5}),
+        {"peak_rate": 0},
+    ],
+    "prompt_attention_time": [
+        *({"batch": -1}, {"layers": 0}, {"width": 0}, {"input_tokens": 0}, {"devices": 0.5}),
+        {"peak_rate": 0},
+    ],
+    "all_reduce_time": [
+        *({"batch": -1}, {"width": 0}, {"element_bytes": 0}, {"devices": 0.5}, {"link_rate": 0}),
+        {"call_time": -1},
+    ],
+    "exchange_time": [
+        *({"batch": -1}, {"layers": 0}, {"width": 0}, {"element_bytes": 0}, {"devices": 0.5}),
+        *({"link_rate": 0}, {"call_time": -1}),
+    ],
+    "step_time": [
+        *({"batch": 0.5}, {"n_parameters": 0}, {"element_bytes": 0}, {"sequence_bytes": -1}),
+        *({"devices": 0.5}, {"bandwidth": 0}, {"peak_rate": 0}),
+    ],
+    "crossing_batch": [
+        *({"n_parameters": 0, "peak_rate": -1}, {"element_bytes": 0}, {"sequence_bytes": -1}),
+        *({"peak_rate": 0}, {"sequence_bytes": 2}),
+    ],
+    "crossing_tokens": [
+        *({"n_parameters": 0}, {"layers": 0}, {"kv_heads": 0}, {"head_dim": 0}),
+        *({"element_bytes": 0}, {"bandwidth": 0}, {"peak_rate": 0}),
+    ],
+    "answer_fixed_time": [
+        *({"n_parameters": 0}, {"element_bytes": 0}, {"output_tokens": 0}, {"devices": 0.5}),
+        {"bandwidth": 0},
+    ],
+    "answer_request_time": [
+        *({"n_parameters": 0}, {"layers": 0}, {"kv_heads": 0}, {"head_dim": 0}, {"width": 0}),
+        *({"element_bytes": 0}, {"input_tokens": 0}, {"output_tokens": 0}, {"devices": 0.5}),
+        *({"bandwidth": 0}, {"peak_rate": 0}),
+    ],
 }
 UNSTABLE = {
     "min_batch": {"arrival_rate": 1400},

@@ -15,6 +15,7 @@ from .greedy import *
 from .memory import *
 from .operating import *
 from .sizing import *
+from .steps import *
 from .tails import *
 from .waiting import *
 from .workers import *
