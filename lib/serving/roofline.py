@@ -408,7 +408,9 @@ def service(
 def _length(name: str, tokens: Any, most: int) -> int:
     length = errors.integer(name, tokens, at_least=1)
     if length > most:
-        raise ValueError(f"{name} must be at most {most} within the model's context, got {tokens!r}")
+        raise ValueError(
+            f"{name} must be at most {most} within the model's context, got {tokens!r}"
+        )
     return length
 
 

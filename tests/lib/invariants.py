@@ -4,13 +4,24 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
+from dataclasses import replace
 from fractions import Fraction
 from typing import Any
 
 import mpmath
 import numpy as np
 
-from serving import LinearService, UnstableError, attention, errors, policies, queues, roofline
+from serving import (
+    LinearService,
+    UnstableError,
+    _question,
+    attention,
+    constraint,
+    errors,
+    policies,
+    queues,
+    roofline,
+)
 
 RELATIVE = Fraction(1, 10**9)
 """Far above what float64 loses in a few operations, far below what a reader sees."""
@@ -679,6 +690,46 @@ def derived(result: roofline.DerivedService, **arguments: Any) -> None:
             assert math.isclose(result.time(batch), least, rel_tol=1e-9)
 
 
+def asked(result: constraint.Question, **arguments: Any) -> None:
+    """Check that what fits does, with weights beside it, and that one more does not."""
+    for name, value in arguments.items():
+        assert getattr(result, name) == value
+    each = result.machine.layout.sequence_bytes(result.tokens + -result.tokens % 16)
+    assert result.most * each <= result.budget.cache < (result.most + 1) * each
+
+
+def region(result: constraint.Region, question: Any, max_batch: Any) -> None:
+    """Check each size alone, and that the words name what is feasible."""
+    assert result.batches.tolist() == list(range(1, int(exact(max_batch)) + 1))
+    for size, stable, fits, prompt, time in zip(
+        result.batches.tolist(),
+        result.stable,
+        result.fits,
+        result.prompt,
+        result.response,
+        strict=True,
+    ):
+        alone = size if question.policy == "fixed" else 1
+        [least] = _question.times(question, np.array([alone]))
+        assert stable == (_question.load(question, size) < 1) and (stable or np.isinf(time))
+        assert fits == (size <= question.most) and time >= least * (1 - 1e-9)
+        assert prompt == (time <= question.slo)
+        assert (size in result.feasible) == (stable and fits and prompt)
+    assert (result.best is None) == (not result.feasible.size)
+    assert result.reason.startswith("B = ") == bool(result.feasible.size)
+    assert set(result.binds) <= set(constraint.CONDITIONS)
+
+
+def largest(result: float, question: Any, max_batch: Any) -> None:
+    """Check that the rate is possible, and that a larger one is not."""
+    most = int(exact(max_batch))
+    if result:
+        least = replace(question, arrival_rate=result * (1 - 1e-9))
+        assert constraint.region(least, most).feasible.size
+    beyond = replace(question, arrival_rate=1.01 * result or 1e-3)
+    assert not constraint.region(beyond, most).feasible.size
+
+
 INVARIANTS: dict[str, Callable[..., None]] = {
     "serving.service.LinearService": made,
     "serving.service.LinearService.time": time,
@@ -730,6 +781,9 @@ INVARIANTS: dict[str, Callable[..., None]] = {
     "serving.roofline.prefill": passed,
     "serving.roofline.answers": answered,
     "serving.roofline.service": derived,
+    "serving.constraint.Question": asked,
+    "serving.constraint.region": region,
+    "serving.constraint.largest_rate": largest,
 }
 """Checks by the full name of the function; each gets the result and the arguments."""
 

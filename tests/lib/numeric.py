@@ -14,7 +14,17 @@ import numpy as np
 from hypothesis import strategies as st
 
 from docstrings import Documented, documented, is_numeric, parameters
-from serving import LinearService, attention, catalog, kvcache, policies, queues, simulation
+from serving import (
+    LinearService,
+    attention,
+    catalog,
+    constraint,
+    kvcache,
+    policies,
+    queues,
+    roofline,
+    simulation,
+)
 
 BELOW = {"formulas", "notation", "errors", "units"}
 """Modules that the numeric ones stand on; `formulas` has tests of its own here."""
@@ -57,6 +67,8 @@ def key(one: Documented, argument: str) -> str:
     if argument == "self":
         owner = one.name.split(".")[2]
         return {"Layout": "layout", "Simulation": "simulation"}.get(owner, argument)
+    if one.name.startswith("serving.constraint") and argument in ("policy", "max_batch", "service"):
+        return f"{argument} of a question"
     if one.name.startswith("serving.roofline") and argument in ("model", "dtype"):
         return f"{argument} of a machine"
     return f"{argument} of a run" if one.name == "serving.simulation.simulate" else argument
@@ -140,6 +152,13 @@ RUNS = [
 MACHINES = [catalog.model("llama-2-70b"), catalog.model("gpt-3")]
 SHARES = ("weights_read", "bandwidth_share", "peak_share", "link_share")
 DEVICES = [catalog.accelerator("a100-80gb"), catalog.accelerator("t4")]
+QUESTIONS = [
+    constraint.Question(
+        roofline.Machine(model, device, devices=8), rate, 100, 20, limit, policy=policy
+    )
+    for model, device in product(MACHINES, DEVICES)
+    for rate, limit, policy in [(0.2, 5.0, "fixed"), (2.0, 1.0, "greedy"), (1e9, 1e-9, "greedy")]
+]
 
 STRATEGIES: dict[str, st.SearchStrategy[Any]] = {
     "self": services,
@@ -222,6 +241,13 @@ STRATEGIES: dict[str, st.SearchStrategy[Any]] = {
     "call_time": numbers,
     "input_tokens": st.one_of(st.integers(1, 2048), numbers),
     "output_tokens": st.one_of(st.integers(1, 2048), numbers),
+    "machine": st.builds(lambda question: question.machine, st.sampled_from(QUESTIONS)),
+    "question": st.sampled_from(QUESTIONS),
+    "max_batch of a question": st.one_of(st.sampled_from([1, 3, 7]), st.integers(513, 10**20)),
+    "policy of a question": st.sampled_from(["greedy", "fixed", "window"]),
+    "service of a question": st.one_of(st.none(), services),
+    "token_slo": st.one_of(st.none(), numbers),
+    "reserve": st.one_of(st.just(0), numbers),
 }
 """Arguments by name, from ordinary to extreme; most are valid."""
 
@@ -509,6 +535,13 @@ TYPICAL: dict[str, Any] = {
     "call_time": 1e-5,
     "input_tokens": 128,
     "output_tokens": 8,
+    "machine": QUESTIONS[0].machine,
+    "question": QUESTIONS[0],
+    "max_batch of a question": 3,
+    "policy of a question": "greedy",
+    "service of a question": None,
+    "token_slo": None,
+    "reserve": 0,
 }
 """One right argument of each name."""
 
@@ -607,6 +640,13 @@ EXTREMES: dict[str, list[Any]] = {
     "call_time": [0, 1.7976931348623157e308],
     "input_tokens": [1, 2047, 1e300],
     "output_tokens": [1, 2, 10**20],
+    "machine": [QUESTIONS[0].machine, QUESTIONS[-1].machine],
+    "question": QUESTIONS,
+    "max_batch of a question": [1, 4],
+    "policy of a question": ["greedy", "fixed"],
+    "service of a question": [None],
+    "token_slo": [None, 5e-324],
+    "reserve": [0, 10**20],
 }
 """Arguments of which every combination is tried."""
 EXTREMES["self"] = EXTREMES["service"]

@@ -11,7 +11,7 @@ INSIDE = {
     **{"mean_window": 1, "load": 0.5, "rate": 1, "service_rate": 2, "service_mean": 0.25},
     **{"service_second_moment": 0.1, "service_cv": 1, "n_parameters": 1, "element_bytes": 2},
     **{"devices": 1, "bandwidth": 1, "layers": 1, "width": 1, "tokens": 1, "kv_heads": 1},
-    **{"head_dim": 1, "cache_memory": 1, "kv_width": 1, "mlp_width": 1, "input_tokens": 1},
+    **{"head_dim": 1, "cache_memory": 4, "kv_width": 1, "mlp_width": 1, "input_tokens": 1},
     **{"output_tokens": 1, "mean_response": 1, "normal_quantile": 2.33, "response_std": 1},
     **{"servers": 4, "capacity": 9, "offered_load": 3, "staffing_margin": 1},
     **{"delay_probability": 0.3},
@@ -19,6 +19,7 @@ INSIDE = {
     **{"tail_root": 0.5, "tolerance": 0.1, "confidence": 0.95, "confidence_quantile": 1.96},
     **{"gap_std": 1, "service_std": 1, "gap_cv": 1, "wait_std": 1, "waiting_share": 0.5},
     **{"peak_rate": 1, "link_rate": 1, "call_time": 0, "sequence_bytes": 0.1},
+    **{"device_price": 1},
     **{"empty_probability": 0.1, "greedy_size": 2, "greedy_square": 5},
 }
 """Arguments at which every formula has a value."""
@@ -59,6 +60,11 @@ OUTSIDE = {
         *({"cache_memory": -1}, {"layers": 0}, {"kv_heads": 0}, {"head_dim": 0}, {"tokens": 0}),
         {"element_bytes": 0},
     ],
+    "memory_rate": [
+        *({"cache_memory": 0}, {"layers": 0}, {"kv_heads": 0}, {"head_dim": 0}, {"tokens": 0}),
+        *({"element_bytes": 0}, {"t_fixed": -1}, {"t_req": -1}, {"t_fixed": 0, "t_req": 0}),
+    ],
+    "token_cost": [{"device_price": -1}, {"devices": 0}, {"arrival_rate": 0}, {"output_tokens": 0}],
     "parity_tokens": [{"n_parameters": 0}, {"layers": 0}, {"kv_heads": 0}, {"head_dim": 0}],
     "projection_work": [{"layers": 0}, {"width": 0}, {"kv_width": 0}],
     "mlp_work": [{"layers": 0}, {"width": 0}, {"mlp_width": 0}],
