@@ -136,6 +136,42 @@ def fixed(
 
 
 @compiled
+def single(
+    gaps: Array,  # before each arrival, over their mean
+    scale: float,  # the mean
+    done: int,  # how many of them are behind
+    now: float,  # time of the last arrival
+    until: float,  # when the server is free
+    factors: Array,  # of service times
+    used: int,  # how many of them are behind
+    noisy: int,  # 1 if each is used once
+    lasting: float,  # service of a request
+    bins: Array,
+    sums: Array,
+) -> tuple[int, float, float, int]:
+    """Serve one by one until the gaps or the factors are used up: `fixed`, with less to do."""
+    count = gaps.size - done
+    if noisy:
+        count = min(count, factors.size - used)
+    total, squares, work = sums[TOTAL], sums[SQUARES], sums[WORK]
+    least, largest = sums[LEAST], sums[LARGEST]
+    for place in range(unsigned(count)):
+        now += gaps[unsigned(done) + place] * scale
+        took = lasting * factors[unsigned(used) + place * unsigned(noisy)]
+        until = max(now, until) + took
+        response = until - now
+        bins[unsigned(np.float64(response).view(np.int64) >> SHIFT)] += 1
+        work += took
+        total += response - 1.0
+        squares += (response - 1.0) * (response - 1.0)
+        least = min(least, response)
+        largest = max(largest, response)
+    sums[TOTAL], sums[SQUARES], sums[WORK] = total, squares, work
+    sums[LEAST], sums[LARGEST] = least, largest
+    return done + count, now, until, used + count * noisy
+
+
+@compiled
 def general(
     gaps: Array,  # before each arrival, over their mean
     scale: float,  # the mean

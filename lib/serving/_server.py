@@ -36,7 +36,7 @@ class Part:
     least: float
     largest: float
     bins: slice | NDArray[np.int64]  # of the counts
-    counts: NDArray[np.int32]
+    counts: NDArray[np.unsignedinteger]
 
 
 def bin_of(response: float) -> int:
@@ -48,15 +48,18 @@ def law(parts: tuple[Part, ...]) -> tuple[NDArray[np.float64], NDArray[np.int64]
     """Middles of the bins in use, and how many responses are not above each bin."""
     first = bin_of(min(part.least for part in parts if part.served))
     last = bin_of(max(part.largest for part in parts if part.served))
-    counts = np.zeros(last + 1 - first, dtype=np.int64)
+    counts = np.zeros(last + 1 - first, np.min_scalar_type(sum(part.served for part in parts)))
     for part in parts:
         if isinstance(part.bins, slice):
             counts[part.bins.start - first : part.bins.stop - first] += part.counts
         else:
             counts[part.bins - first] += part.counts
     places = np.flatnonzero(counts != 0)
-    ends = np.stack([places + first, places + first + 1]) << _kernels.SHIFT
-    return ends.view(np.float64).mean(axis=0), np.cumsum(counts[places])
+    below = np.cumsum(counts[places], dtype=np.int64)
+    places += first
+    places <<= _kernels.SHIFT
+    places += 1 << (_kernels.SHIFT - 1)
+    return places.view(np.float64), below
 
 
 def run(planned: Plan, progress: bool | None = None) -> tuple[Part, ...]:
@@ -110,9 +113,8 @@ class _Server:
         if last and self.plan.trace is not None:
             elapsed += self._drain(sums)
         owed -= float(np.maximum(self.free, 0).sum())
-        bins, counts = self._counted(sums[_kernels.LEAST], sums[_kernels.LARGEST])
+        bins, counts, served = self._counted(sums[_kernels.LEAST], sums[_kernels.LARGEST])
         total, squares, work, batches, shed, least, largest = sums.tolist()
-        served = int(counts.sum())
         if self.fixed:
             batches = served // self.plan.size
         return Part(
@@ -138,8 +140,12 @@ class _Server:
         while True:
             start = (gaps, plan.scale, done, now, queue)
             shared = (self.free, self.factors, self.used, int(self.more is not None), plan.size)
-            if self.fixed:
-                lasting = plan.t_fixed + plan.t_req * plan.size
+            lasting = plan.t_fixed + plan.t_req * plan.size
+            if self.fixed and plan.size == plan.workers == 1:
+                done, now, self.free[0], self.used = _kernels.single(
+                    *(*start[:4], self.free[0], *shared[1:4], lasting, self.bins, sums)
+                )
+            elif self.fixed:
                 done, now, self.head, tail, self.used = _kernels.fixed(
                     *(*start, self.head, tail, *shared, lasting, self.bins, sums)
                 )
@@ -174,18 +180,19 @@ class _Server:
             sums[_kernels.SHED] = shed
         return self._advance(max(0.0, float(self.free.max())))
 
-    def _counted(self, least: float, largest: float) -> tuple[Any, NDArray[np.int32]]:
-        """Take the responses out of their bins."""
+    def _counted(self, least: float, largest: float) -> tuple[Any, NDArray[Any], int]:
+        """Take the responses out of their bins; fresh memory is slow, so in few bytes."""
         if least > largest:  # none
-            return slice(0, 0), self.bins[:0].copy()
+            return slice(0, 0), self.bins[:0].astype(np.uint8), 0
         first = bin_of(least)
         counts = self.bins[first : bin_of(largest) + 1]
         found = np.flatnonzero(counts != 0) if counts.size > DENSE else slice(0, counts.size)
-        taken = counts[found].copy()
+        taken = counts[found].astype(np.min_scalar_type(counts.max()))
+        served = int(counts.sum(dtype=np.int32))
         counts[:] = 0
         if isinstance(found, slice):
-            return slice(first, first + counts.size), taken
-        return first + found, taken
+            return slice(first, first + counts.size), taken, served
+        return first + found, taken, served
 
 
 def _grown(array: NDArray[np.float64], used: int, size: int) -> NDArray[np.float64]:

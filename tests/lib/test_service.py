@@ -137,6 +137,7 @@ def test_fit_does_not_depend_on_the_unit_of_time():
         ("gpt-175b", 469.3518, 33.9988),
         ("resnet50-t4", 2.89057, 0.766390),
         ("gpt-20b", 2103.65, 15.9004),
+        ("resnet50-1080ti", 3.687047, 1.914385),
     ],
 )
 def test_fits_of_published_times(name, t_fixed_ms, t_req_ms):

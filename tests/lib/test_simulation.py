@@ -146,6 +146,19 @@ def test_a_trace_gives_what_a_list_of_events_gives(case, room, workers):
 # Exact laws.
 
 
+@pytest.mark.parametrize("noise", [None, Gamma(1), LogNormal(2)])
+def test_batches_of_one_are_the_same_queue_by_either_loop(noise):
+    times = np.cumsum(np.random.default_rng(6).exponential(1 / 0.8, 200_000))
+    one, other = (
+        simulate(None, policy, ONE, arrivals=times, noise=noise, requests=times.size)
+        for policy in (Fixed(1), Greedy(1))
+    )
+    assert one.served == other.served == times.size
+    assert (one.mean, one.std) == pytest.approx((other.mean, other.std), rel=1e-12)
+    for q in (0, 0.3, 0.99, 1):
+        assert one.quantile(q) == other.quantile(q)
+
+
 @pytest.mark.parametrize("policy", [Fixed(1), Greedy(1), Window(1, 5.0, False)], ids=str)
 def test_the_response_of_mm1_is_exponential(policy):
     run = simulate(0.8, policy, ONE, noise=Gamma(1), requests=MANY)
@@ -470,12 +483,19 @@ def test_a_case_that_fails_is_named_before_any_runs():
             sweep([CASES[0], case])
 
 
-def test_a_sweep_on_a_dask_cluster():
+@pytest.mark.parametrize("processes", [False, True])
+def test_a_sweep_on_a_dask_cluster(processes):
     distributed = pytest.importorskip("distributed", reason="dask.distributed is not installed")
-    with distributed.LocalCluster(2, processes=False, dashboard_address=None) as cluster:
+    expected = [simulate(**case) for case in CASES]
+    where = {"host": "127.0.0.1"} if processes else {}  # threads need no network
+    more = dict(processes=processes, threads_per_worker=1, dashboard_address=None)
+    with distributed.LocalCluster(2, **more, **where) as cluster:
         with distributed.Client(cluster) as client:
-            for one, case in zip(sweep(CASES, client.get_executor()), CASES, strict=True):
-                same(one, simulate(**case))
+            found = sweep(CASES, client.get_executor())
+            outside = {pid != os.getpid() for pid in client.run(os.getpid).values()}
+    assert outside == {processes}
+    for one, other in zip(found, expected, strict=True):
+        same(one, other)
 
 
 # Errors.
