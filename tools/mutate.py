@@ -34,7 +34,13 @@ ROOT = Path(__file__).resolve().parent.parent
 TESTS = (
     *("test_attention.py", "test_domains.py", "test_exactly.py", "test_formulas.py"),
     *("test_greedy.py", "test_kvcache.py", "test_operating.py", "test_service.py"),
-    *("test_surrogate.py", "test_tails.py", "test_window.py", "test_workers.py"),
+    *(
+        "test_roofline.py",
+        "test_surrogate.py",
+        "test_tails.py",
+        "test_window.py",
+        "test_workers.py",
+    ),
 )
 
 

@@ -116,6 +116,11 @@ class Setup:
     dtype: str
     cache_dtype: str
 
+    @property
+    def options(self) -> dict[str, Any]:
+        """What `serving.roofline` takes beside the model and the accelerator."""
+        return {"devices": self.devices, "dtype": self.dtype, "cache_dtype": self.cache_dtype}
+
 
 def _rows(file: str) -> dict[str, dict[str, Any]]:
     return tomllib.loads(resources.files("serving").joinpath("data", file).read_text("utf-8"))

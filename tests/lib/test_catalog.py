@@ -20,6 +20,21 @@ def test_an_accelerator_moves_and_computes(one):
     assert one.peak and all(peak > one.bandwidth for peak in one.peak.values())
 
 
+@pytest.mark.parametrize("one", catalog.accelerators().values(), ids=lambda one: one.name)
+def test_peaks_are_dense_and_double_as_numbers_get_half_as_long(one):
+    """A peak with sparsity among others without would stand out."""
+    half = one.peak.get("bf16", one.peak.get("fp16"))
+    pairs = [
+        (one.peak.get("tf32"), half),
+        (half, one.peak.get("fp8")),
+        (half, one.peak.get("int8")),
+    ]
+    for longer, shorter in pairs:
+        if longer and shorter:
+            assert shorter / longer == pytest.approx(2, rel=0.06)
+    assert one.link < one.bandwidth and one.peak.get("fp16", half) == half
+
+
 def test_a_name_that_is_not_there_is_named():
     with pytest.raises(ValueError, match=r"model must be one of .*llama-2-70b.*, got 'gpt-9'"):
         catalog.model("gpt-9")

@@ -18,7 +18,7 @@ INSIDE = {
     **{"quantile": 0.99, "gain": 0.1, "first_batch": 8, "last_batch": 32},
     **{"tail_root": 0.5, "tolerance": 0.1, "confidence": 0.95, "confidence_quantile": 1.96},
     **{"gap_std": 1, "service_std": 1, "gap_cv": 1, "wait_std": 1, "waiting_share": 0.5},
-    **{"peak_rate": 1, "link_rate": 1, "call_time": 0, "sequence_bytes": 0.1},
+    **{"peak_rate": 3, "link_rate": 1, "call_time": 0, "sequence_bytes": 0.1},
     **{"device_price": 1},
     **{"empty_probability": 0.1, "greedy_size": 2, "greedy_square": 5},
 }
@@ -192,12 +192,13 @@ OUTSIDE = {
         *({"devices": 0.5}, {"bandwidth": 0}, {"peak_rate": 0}),
     ],
     "crossing_batch": [
-        *({"n_parameters": 0, "peak_rate": -1}, {"element_bytes": 0}, {"sequence_bytes": -1}),
-        *({"peak_rate": 0}, {"sequence_bytes": 2}),
+        *({"n_parameters": 0}, {"layers": 0}, {"width": 0}, {"tokens": -0.1}),
+        *({"element_bytes": 0}, {"sequence_bytes": -1}, {"peak_rate": 0}, {"sequence_bytes": 6}),
     ],
     "crossing_tokens": [
-        *({"n_parameters": 0}, {"layers": 0}, {"kv_heads": 0}, {"head_dim": 0}),
-        *({"element_bytes": 0}, {"bandwidth": 0}, {"peak_rate": 0}),
+        *({"n_parameters": 0}, {"layers": 0}, {"width": 0}, {"kv_heads": 0.9}),
+        *({"head_dim": 0.9}, {"element_bytes": -1, "peak_rate": -3}, {"bandwidth": 0}),
+        {"peak_rate": 0.5},
     ],
     "answer_fixed_time": [
         *({"n_parameters": 0}, {"element_bytes": 0}, {"output_tokens": 0}, {"devices": 0.5}),

@@ -197,45 +197,61 @@ def step_time(
 
 
 @formula(
-    domain=lambda n_parameters, element_bytes, sequence_bytes, bandwidth, peak_rate: (
+    domain=lambda n_parameters, layers, width, tokens, element_bytes, sequence_bytes, bandwidth, peak_rate: (  # noqa: E501
         n_parameters > 0,
+        layers >= 1,
+        width >= 1,
+        tokens >= 0,
         element_bytes > 0,
         sequence_bytes >= 0,
         peak_rate > 0,
-        2 * n_parameters * bandwidth > sequence_bytes * peak_rate,
+        2 * (n_parameters + 2 * layers * width * tokens) * bandwidth > sequence_bytes * peak_rate,
     ),
     latex=(
-        r"\frac{N_{\text{par}} s_{\text{elem}} F_{\text{peak}}}"
-        r"{2 N_{\text{par}} \beta_{\text{mem}} - m_{\text{seq}} F_{\text{peak}}}"
+        r"\frac{N_{\text{par}} s_{\text{elem}} F_{\text{peak}}}{2 \left(N_{\text{par}}"
+        r" + 2 N_L d \, S\right) \beta_{\text{mem}} - m_{\text{seq}} F_{\text{peak}}}"
     ),
     source="here",
     chapter=13,
 )
 def crossing_batch(
-    n_parameters: Any, element_bytes: Any, sequence_bytes: Any, bandwidth: Any, peak_rate: Any
+    n_parameters: Any,
+    layers: Any,
+    width: Any,
+    tokens: Any,
+    element_bytes: Any,
+    sequence_bytes: Any,
+    bandwidth: Any,
+    peak_rate: Any,
 ) -> Any:
-    """Batch for which all reading, caches included, takes as long as the arithmetic."""
-    spare = 2 * n_parameters * bandwidth - sequence_bytes * peak_rate
+    """Batch for which all reading, caches included, takes as long as all arithmetic."""
+    used = n_parameters + attention_work(layers, width, tokens)
+    spare = 2 * used * bandwidth - sequence_bytes * peak_rate
     return n_parameters * element_bytes * peak_rate / spare
 
 
 @formula(
-    domain=lambda n_parameters, layers, kv_heads, head_dim, element_bytes, bandwidth, peak_rate: (
+    domain=lambda n_parameters, layers, width, kv_heads, head_dim, element_bytes, bandwidth, peak_rate: (  # noqa: E501
         n_parameters > 0,
         layers >= 1,
+        width >= 1,
         kv_heads >= 1,
         head_dim >= 1,
         element_bytes > 0,
         bandwidth > 0,
-        peak_rate > 0,
+        kv_heads * head_dim * element_bytes * peak_rate > 2 * width * bandwidth,
     ),
-    latex=r"\frac{2 N_{\text{par}} \beta_{\text{mem}}}{m_{\text{tok}} F_{\text{peak}}}",
+    latex=(
+        r"\frac{2 N_{\text{par}} \beta_{\text{mem}}}"
+        r"{m_{\text{tok}} F_{\text{peak}} - 4 N_L d \, \beta_{\text{mem}}}"
+    ),
     source="here",
     chapter=13,
 )
 def crossing_tokens(
     n_parameters: Any,
     layers: Any,
+    width: Any,
     kv_heads: Any,
     head_dim: Any,
     element_bytes: Any,
@@ -244,7 +260,8 @@ def crossing_tokens(
 ) -> Any:
     """Tokens of a sequence from which on reading takes longest at any batch size."""
     kept = token_bytes(layers, kv_heads, head_dim, element_bytes)
-    return 2 * n_parameters * bandwidth / (kept * peak_rate)
+    spare = kept * peak_rate - 4 * layers * width * bandwidth
+    return 2 * n_parameters * bandwidth / spare
 
 
 @formula(
