@@ -6,7 +6,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from . import errors
-from ._capacity import is_layout, rounding
+from ._budget import Bytes, per_rank
+from ._capacity import BLOCKS, capacity, is_layout, largest, rounding
 from ._layers import row_bytes, token_bytes
 
 if TYPE_CHECKING:
@@ -87,8 +88,9 @@ def allocation(
     TypeError
         If an argument has the wrong type.
     ValueError
-        If an argument is too small or not whole, ``engine`` is unknown, or ``layout`` has layers
-        that the engine does not know.
+        If an argument is too small or not whole, ``tokens`` is more for each sequence than the
+        configuration states, ``engine`` is unknown, or ``layout`` has layers that the engine
+        does not know.
 
     Notes
     -----
@@ -111,26 +113,103 @@ def allocation(
     slots = errors.integer("sequences", sequences, at_least=1)
     batched = errors.integer("batched_tokens", batched_tokens, at_least=1)
     pad = rounding(CELLS, engine, block_size)
+    if layout.context is not None and engine != "sglang" and -(-context // slots) > layout.context:
+        raise ValueError(
+            f"tokens must be at most {layout.context} for each sequence, as the configuration "
+            f"states, got {tokens!r} for sequences = {sequences}"
+        )
     if not isinstance(unified, bool):
         raise TypeError(f"unified must be True or False, got {unified!r}")
     cells = []
     for group in layout.groups:
         if group.encoder and engine != "whisper.cpp":
             raise ValueError(f"engine = {engine!r} keeps no tokens of an encoder, layout has them")
-        if group.encoder and group.window:
-            cells.append(_up(group.window, pad) * slots)
+        if group.encoder:
+            cells.append(_up(group.window or 0, pad) * slots)
         elif engine == "llama.cpp":
             cells.append(_llama_cells(context, group.window, slots, batched, pad, unified))
         else:
             cells.append(context + pad if engine == "sglang" else _up(context, pad))
-    rows = list(zip(cells, layout.groups, strict=True))
+    rows = [
+        (n * group.layers, group, group.dtype or layout.dtype)
+        for n, group in zip(cells, layout.groups, strict=True)
+    ]
     return Allocation(
         tuple(cells),
-        sum(n * g.layers * row_bytes(g.keys, layout.dtype) for n, g in rows if not g.encoder),
-        sum(n * g.layers * row_bytes(g.values, layout.dtype) for n, g in rows if not g.encoder),
-        sum(n * token_bytes(g, layout.dtype) for n, g in rows if g.encoder),
+        sum(n * row_bytes(group.keys, form) for n, group, form in rows if not group.encoder),
+        sum(n * row_bytes(group.values, form) for n, group, form in rows if not group.encoder),
+        sum(
+            n * token_bytes(group, form) // group.layers for n, group, form in rows if group.encoder
+        ),
         slots * sum(state.bytes for state in layout.states),
     )
+
+
+def longest_context(
+    layout: Layout,
+    memory: Bytes,
+    at_most: int,
+    engine: str = "vllm",
+    block_size: int | None = None,
+    batched_tokens: int | None = None,
+    sequences: int = 1,
+) -> int:
+    """Find the longest context that an engine can be given.
+
+    Parameters
+    ----------
+    layout : Layout
+        What the cache keeps on each device.
+    memory : int or sequence of int
+        Memory for the cache on each device, of which the least counts [bytes].
+    at_most : int
+        Longest context of interest. The longest of the model, if its configuration states one,
+        bounds each sequence as well [tokens].
+    engine : str
+        One that `capacity` or `allocation` knows. The former's context is that of a request that
+        is alone, the latter's that of all sequences together.
+    block_size, batched_tokens : int or None
+        As in `capacity` and `allocation`; without them the engine's defaults [tokens].
+    sequences : int
+        Sequences that can be in progress, for engines that allocate at once [1].
+
+    Returns
+    -------
+    int
+        How long it can be, 0 if even one token is too many [tokens].
+
+    Raises
+    ------
+    TypeError
+        If an argument has the wrong type.
+    ValueError
+        If an argument is too small or not whole, ``engine`` is unknown, or ``layout`` has layers
+        that the engine does not know.
+
+    Examples
+    --------
+    >>> from serving.kvcache import layout
+    >>> llama3 = layout({"num_hidden_layers": 32, "hidden_size": 4096,
+    ...                  "num_attention_heads": 32, "num_key_value_heads": 8})
+    >>> longest_context(llama3, 4 * 2**30, 131072, "llama.cpp")
+    32768
+    """
+    is_layout(layout)
+    most = errors.integer("at_most", at_most, at_least=1)
+    slots = errors.integer("sequences", sequences, at_least=1)
+    alone = isinstance(engine, str) and engine in BLOCKS
+    if layout.context is not None:
+        most = min(most, layout.context * (1 if alone else slots))
+    step = {} if batched_tokens is None else {"batched_tokens": batched_tokens}
+    if alone:
+        return capacity(layout, memory, most, engine, block_size, **step).longest
+    room = min(per_rank("memory", memory))
+
+    def fits(tokens: int) -> bool:
+        made = allocation(layout, tokens, engine, sequences, block_size=block_size, **step)
+        return made.total <= room
+
+    return largest(fits, most)
 
 
 def _llama_cells(

@@ -9,12 +9,22 @@ from typing import TYPE_CHECKING
 
 from . import _vllm, errors
 from ._budget import Bytes, per_rank
+from ._layers import BYTES, ROWS, State
 
 if TYPE_CHECKING:
     from .kvcache import Layout
 
 BLOCKS = {"vllm": 16, "vllm-v1": 16, "vllm-v0": 16, "sglang": 1, "tensorrt-llm": 32}
 """Engines that `capacity` knows, and the tokens of their blocks by default."""
+LOGS = {
+    "vllm": "GPU KV cache size: {tokens:,} tokens\n"
+    "Maximum concurrency for {length:,} tokens per request: {concurrency:.2f}x",
+    "vllm-v0": "# GPU blocks: {blocks}\n"
+    "Maximum concurrency for {length} tokens per request: {concurrency:.2f}x",
+    "sglang": "max_total_num_tokens={tokens}",
+    "tensorrt-llm": "Number of blocks in KV cache primary pool: {blocks}",
+}
+"""What the engines' logs say of it; "vllm-v1" says it as "vllm" does."""
 
 
 @dataclass(frozen=True)
@@ -25,27 +35,39 @@ class Capacity:
     ----------
     blocks : int
         Blocks on each device [blocks].
+    block_tokens : int
+        Tokens of a block, the shortest if layers have different ones; 0 if all are states
+        [tokens].
+    block_bytes : int
+        Size of a block on the device that holds the most of it, in all layers [bytes].
     tokens : int
         The tokens that its log prints [tokens].
     concurrency : float
         Requests of full length that fit at once, as the log prints it, fractions included [1].
     request_blocks : int
         Blocks of one request of full length [blocks].
-    request_bytes : int
-        Their size on the device that holds the most of them [bytes].
     longest : int
         Longest request that fits alone, at most the full length [tokens].
+    log : str
+        What to look for in the engine's log.
     reason : str
         Why not even one request of full length fits; empty if one does.
     """
 
     blocks: int
+    block_tokens: int
+    block_bytes: int
     tokens: int
     concurrency: float
     request_blocks: int
-    request_bytes: int
     longest: int
+    log: str = ""
     reason: str = ""
+
+    @property
+    def request_bytes(self) -> int:
+        """Size of one request of full length on that device [bytes]."""
+        return self.request_blocks * self.block_bytes
 
 
 def capacity(
@@ -56,6 +78,7 @@ def capacity(
     block_size: int | None = None,
     batched_tokens: int = 8192,
     stages: int = 1,
+    state_dtype: str | None = None,
 ) -> Capacity:
     """Count the blocks and tokens that an engine makes of the memory for its cache.
 
@@ -80,6 +103,9 @@ def capacity(
         them besides it [tokens].
     stages : int
         Stages of a pipeline, over which the layers are split as vLLM does [1].
+    state_dtype : str or None
+        Format of states; without it that of the layout. vLLM takes the model's own format unless
+        the configuration has ``mamba_ssm_dtype``, and always for the inputs of convolutions.
 
     Returns
     -------
@@ -92,9 +118,9 @@ def capacity(
     TypeError
         If an argument has the wrong type.
     ValueError
-        If an argument is too small or not whole, ``engine`` is unknown, ``memory`` has not
-        equally many numbers for each stage, or ``layout`` has layers of several kinds that the
-        engine's rule, as it stands here, does not cover.
+        If an argument is too small or not whole, ``tokens`` is more than the configuration
+        states, ``engine`` is unknown, ``memory`` has not equally many numbers for each stage, or
+        ``layout`` has layers that the engine's rule, as it stands here, does not cover.
 
     Notes
     -----
@@ -105,7 +131,8 @@ def capacity(
     ``python/sglang/srt/mem_cache/memory_pool.py``, commit 000ccdba.
 
     Layers that attend within chunks are counted as layers with a window, two blocks more than
-    vLLM counts. States are taken in the format that the layout names.
+    vLLM counts. A request has two blocks for each table of states, as with prefix caching, which
+    is vLLM's default now ("align" in ``MambaSpec``); for "vllm-v1" one.
 
     Examples
     --------
@@ -113,13 +140,21 @@ def capacity(
     >>> llama3 = layout({"num_hidden_layers": 32, "hidden_size": 4096,
     ...                  "num_attention_heads": 32, "num_key_value_heads": 8})
     >>> found = capacity(llama3, memory_budget(24 * 2**30, weights=15 * 2**30).cache, 8192)
-    >>> found.tokens, found.concurrency
-    (54064, 6.599609375)
+    >>> print(found.log)
+    GPU KV cache size: 54,064 tokens
+    Maximum concurrency for 8,192 tokens per request: 6.60x
     """
     is_layout(layout)
     length = errors.integer("tokens", tokens, at_least=1)
+    if layout.context is not None and length > layout.context:
+        raise ValueError(
+            f"tokens must be at most {layout.context}, the longest sequence that the "
+            f"configuration states, got {tokens!r}"
+        )
     batched = errors.integer("batched_tokens", batched_tokens, at_least=1)
     block = rounding(BLOCKS, engine, block_size)
+    if state_dtype is not None:
+        layout = replace(layout, states=_stored(layout.states, state_dtype))
     parts = _stages(layout, errors.integer("stages", stages, at_least=1))
     room = per_rank("memory", memory)
     if len(room) > 1 and len(room) % len(parts):
@@ -132,11 +167,14 @@ def capacity(
     if engine.startswith("vllm"):
         if engine == "vllm-v0" and layout.states:
             raise ValueError("engine = 'vllm-v0' keeps states outside its blocks, layout has them")
-        pools = [_vllm.pool(part, block, engine != "vllm-v0") for part in parts]
+        kept = {"windows": engine != "vllm-v0", "state_blocks": 2 if engine == "vllm" else 1}
+        pools = [_vllm.pool(part, block, **kept) for part in parts]
         blocks = min(left // one.block_bytes for left, one in zip(least, pools, strict=True))
         size = max(one.block_bytes for one in pools)
         found = _counted(blocks, size, length, lambda n: pools[0].blocks(n, batched), min(least))
-        return replace(found, **_vllm_lines(engine, found, pools[0], length))
+        return _logged(
+            replace(found, **_vllm_lines(engine, found, pools[0], length)), engine, length
+        )
     for part in parts:
         _one_kind(part, engine)
     fits = min(left // part.bytes_per_token for left, part in zip(least, parts, strict=True))
@@ -144,7 +182,21 @@ def capacity(
     window = layout.groups[0].window if engine == "tensorrt-llm" else None
     size = max(part.bytes_per_token for part in parts) * block
     found = _counted(blocks, size, length, lambda n: -(-min(n, window or n) // block), min(least))
-    return replace(found, tokens=blocks * block)
+    return _logged(replace(found, block_tokens=block, tokens=blocks * block), engine, length)
+
+
+def _logged(found: Capacity, engine: str, length: int) -> Capacity:
+    lines = LOGS.get(engine, LOGS["vllm"])
+    return replace(found, log=lines.format(length=length, **vars(found)))
+
+
+def _stored(states: tuple[State, ...], dtype: str) -> tuple[State, ...]:
+    """Give states another format."""
+    if not isinstance(dtype, str) or dtype not in BYTES:
+        raise ValueError(f"state_dtype must be one of {', '.join(BYTES)}, got {dtype!r}")
+    if any((state.numbers - state.recent) % ROWS[dtype][0] for state in states):
+        raise ValueError(f"state_dtype = {dtype!r} cannot store the states of {states}")
+    return tuple(replace(state, dtype=dtype) for state in states)
 
 
 def _vllm_lines(
@@ -154,29 +206,48 @@ def _vllm_lines(
     block = min((kind.block for kind in pool.kinds if kind.block), default=0)
     if engine == "vllm-v0":
         kept = found.blocks * block
-        return {"tokens": kept, "concurrency": kept / length}
+        return {"block_tokens": block, "tokens": kept, "concurrency": kept / length}
     if engine == "vllm-v1":
-        return {"tokens": found.blocks // sum(pool.tables) * block}
+        return {"block_tokens": block, "tokens": found.blocks // sum(pool.tables) * block}
     printed = found.concurrency * length  # in floats, as the engine computes it
     exact = found.blocks * length // found.request_blocks
-    return {"tokens": int(printed) if math.isfinite(printed) else exact}
+    return {"block_tokens": block, "tokens": int(printed) if math.isfinite(printed) else exact}
 
 
 def _counted(
     blocks: int, size: int, length: int, needs: Callable[[int], int], room: int
 ) -> Capacity:
     """Count requests in blocks, and find the longest that fits."""
-    request, low, high = needs(length), 0, length
-    while low < high:
-        middle = (low + high + 1) // 2
-        low, high = (middle, high) if needs(middle) <= blocks else (low, middle - 1)
+    request, longest = needs(length), largest(lambda n: needs(n) <= blocks, length)
     reason = ""
     if request > blocks:
         reason = (
             f"one request of tokens = {length} takes {request * size} bytes, and memory = {room} "
             f"bytes holds {blocks} blocks of {size} bytes"
         )
-    return Capacity(blocks, 0, blocks / request, request, request * size, low, reason)
+    return Capacity(blocks, 0, size, 0, blocks / request, request, longest, reason=reason)
+
+
+def largest(fits: Callable[[int], bool], most: int) -> int:
+    """Find the largest whole number, at most so large, that fits; 0 if not even 1 does.
+
+    Parameters
+    ----------
+    fits : callable
+        Tells of a number whether it fits; if it does, all smaller ones do.
+    most : int
+        Largest number of interest [any].
+
+    Returns
+    -------
+    int
+        The number [any].
+    """
+    low, high = 0, most
+    while low < high:
+        middle = (low + high + 1) // 2
+        low, high = (middle, high) if fits(middle) else (low, middle - 1)
+    return low
 
 
 def _stages(layout: Layout, count: int) -> list[Layout]:
@@ -208,9 +279,18 @@ def _one_kind(layout: Layout, engine: str) -> None:
 
 
 def is_layout(layout: object) -> None:
-    """Refuse what is no layout."""
-    if not isinstance(getattr(layout, "groups", None), tuple):
+    """Refuse what is no layout, keeps nothing, or as much as an encoder of unknown length."""
+    groups = getattr(layout, "groups", None)
+    if not isinstance(groups, tuple):
         raise TypeError(f"layout must be a Layout, got {layout!r}")
+    if not all(group.keys + group.values and group.layers for group in groups) or not (
+        groups or layout.states  # type: ignore[attr-defined]
+    ):
+        raise ValueError(f"layout must keep something in each group of layers, got {layout!r}")
+    if any(group.encoder and group.window is None for group in groups):
+        raise ValueError(
+            f"layout does not say how many tokens an encoder hands over, got {layout!r}"
+        )
 
 
 def rounding(known: dict[str, int], engine: str, block_size: int | None) -> int:

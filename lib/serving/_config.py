@@ -1,114 +1,149 @@
 """What the configuration of a model says that its cache keeps.
 
-A field that implies a cache which is not modelled is refused by its name, never guessed.
+Each layer keeps something (`_kinds`): rows of keys and values for tokens, or a state (`_states`).
+A field that implies a cache which is not modelled is refused by its name (`_refusals`).
 """
 
 from __future__ import annotations
 
-import json
-import re
-import reprlib
-from collections.abc import Mapping
-from pathlib import Path
+import dataclasses
+from collections import Counter
+from collections.abc import Iterator
 from typing import Any
 
-from . import errors
-from ._layers import LayerGroup
+from . import _fields, _kinds, _refusals, _states
+from ._fields import Fields, count, given
+from ._kinds import BOTH, CHUNK, CROSS, FULL, NONE, STATE, WINDOW
+from ._layers import LayerGroup, State
 
-LAYERS = ("num_hidden_layers", "n_layer", "num_layers")
-HEADS = ("num_attention_heads", "n_head")
-WIDTH = ("hidden_size", "n_embd", "n_embed")
-KV_HEADS = ("num_key_value_heads", "num_kv_heads", "n_head_kv")
-HEAD_DIM = ("head_dim", "kv_channels")
-KNOWN = {*LAYERS, *HEADS, *WIDTH, *KV_HEADS, *HEAD_DIM, "multi_query", "max_window_layers"}
-NESTED = ("text_config", "llm_config", "language_config")
-"""Where a configuration of several parts keeps that of its language model."""
+INDEX = "fp8_scaled"
+"""Format of the keys by which a sparse indexer chooses tokens, whatever that of the cache.
 
-FULL = {"full_attention", "attention", "full", "global"}
-"""Kinds of layers that keep every token."""
-KINDS = re.compile(r"layer_types|layers_block_type|block_types?|attention_(?:layers|types)")
-"""Fields that list the kind of every layer."""
-OTHERS: dict[str, re.Pattern[str]] = {
-    "latent attention": re.compile(r"(?:q|kv)_lora_rank|qk_\w+_head_dim|v_head_dim"),
-    "attention within a window": re.compile(
-        r".*window.*|(?:attention_|attn_)?chunk_size|.*local_att.*|swa_.*|local_rope.*|.*_every_n_.*"
-    ),
-    "layers of several kinds": re.compile(
-        rf"{KINDS.pattern}|hybrid_.*|block_configs|attn_type.*|.*(?:attn|attention)_layer_.*"
-        r"|full_att\w*_(?:interval|idxs|layers)|global_att.*|\w*global_\w*head\w*|num_query_heads"
-    ),
-    "a state of constant size": re.compile(
-        r"(?:ssm|mamba|rwkv|recurrent|conv|lru|delta|gdn|retention|time_mix)_.*|state_size|d_state"
-        r"|d_conv|linear_(?:attn|attention|num|key|value|conv|head).*"
-    ),
-    "attention to an encoder": re.compile(
-        r"is_encoder_decoder|.*cross_att.*|(?:num_)?(?:encoder|decoder)_layers"
-    ),
-    "keys shared between layers": re.compile(r".*shared_kv.*|.*kv_shar.*|cla_.*|yoco.*"),
-    "sparse attention": re.compile(r"index_(?:topk|n_heads|head_dim)|.*sparse_att.*|blocksparse.*"),
-    "keys and values kept in a way of its own": re.compile(
-        r"(?:.*_)?(?:kv|key_value|mqa|gqa|multi_query)(?:_.*)?|.*k_eq_v.*|compress_.*"
-    ),
-    "an encoder without a cache": re.compile(r"architectures"),
-}
-"""What the fields of a configuration imply that is not modelled, unless they are off."""
+Source: vLLM, ``vllm/model_executor/models/deepseek_v2.py``, ``DeepseekV32IndexerCache``.
+"""
 
 
-def groups(config: Any, devices: int) -> tuple[LayerGroup, ...]:
-    """Read the groups of layers that a configuration describes, as one device keeps them."""
-    whole = _read(config)
-    part = next((whole[name] for name in NESTED if isinstance(whole.get(name), Mapping)), whole)
-    heads = _count(part, HEADS)
-    head_dim = _head_dim(part, heads)
-    _refuse_others({**whole, **part}, head_dim)
-    kv_heads = _per_device(heads, _kv_heads(part, heads), devices)
-    width = kv_heads * head_dim
-    return (LayerGroup(_count(part, LAYERS), width, width),)
+def read(config: Any, devices: int) -> tuple[tuple[LayerGroup, ...], tuple[State, ...], int | None]:
+    """Read the groups of layers and the states that one device keeps, and the longest context."""
+    fields = _fields.language(config)
+    _refusals.refuse_others(fields)
+    rows: Counter[LayerGroup] = Counter()
+    states: Counter[State] = Counter()
+    for place, kind in enumerate(_kinds.kinds(fields)):
+        if kind in (STATE, BOTH):
+            recent, rest = _states.numbers(fields, devices)
+            states[State(1, recent + rest, recent=recent)] += 1
+        if kind not in (STATE, NONE):
+            rows.update(_rows(fields, kind, place, devices))
+    if not rows and not states:
+        raise ValueError("config: no layer keeps anything")
+    return (
+        tuple(_times(group, times) for group, times in rows.items()),
+        tuple(dataclasses.replace(one, layers=times) for one, times in states.items()),
+        _fields.context(fields),
+    )
 
 
-def _read(config: Any) -> Mapping[str, Any]:
-    if isinstance(config, (str, Path)):
-        try:
-            config = json.loads(Path(config).read_text("utf-8"))
-        except (OSError, ValueError) as error:
-            raise ValueError(f"config cannot be read from {str(config)!r}: {error}") from None
-    if not isinstance(config, Mapping):
-        raise TypeError(f"config must be a dict or the path of a config.json, got {config!r}")
-    return {str(name): value for name, value in config.items()}
+def _times(group: LayerGroup, times: int) -> LayerGroup:
+    return dataclasses.replace(group, layers=times)
 
 
-def _count(part: Mapping[str, Any], names: tuple[str, ...], default: int | None = None) -> int:
-    found = {
-        name: errors.integer(f"config: {name}", part[name], at_least=1)
-        for name in names
-        if part.get(name) is not None
-    }
-    if len(set(found.values())) > 1:
-        raise ValueError(f"config contradicts itself: {found}")
-    if not found and default is None:
-        raise ValueError(f"config must have {names[0]}, got {reprlib.repr(dict(part))}")
-    return next(iter(found.values()), default or 0)
+def _rows(fields: Fields, kind: str, place: int, devices: int) -> Iterator[LayerGroup]:
+    """Describe what one layer keeps of each token."""
+    own = _own(fields, kind, place)
+    keys, values = _widths(own, devices)
+    if kind == CROSS or _fields.encoded(own):
+        yield LayerGroup(1, keys, values, _fields.encoder_tokens(own), encoder=True)
+    if kind != CROSS:
+        yield LayerGroup(1, keys, values, _window(own, kind))
+        if _fields.latent(own) and own.get("index_topk") and kind == FULL:
+            yield LayerGroup(1, count(own, ("index_head_dim",)), 0, dtype=INDEX)
 
 
-def _head_dim(part: Mapping[str, Any], heads: int) -> int:
-    if any(part.get(name) is not None for name in HEAD_DIM):
-        return _count(part, HEAD_DIM)
-    width = _count(part, WIDTH)
+def _own(fields: Fields, kind: str, place: int) -> Fields:
+    """Put what is stated for one layer, or one kind of layers, in the place of the general."""
+    own = dict(fields)
+    for general, special in _kinds.OF_LAYERS.get(kind, {}).items():
+        shared = special == "num_global_key_value_heads" and own.get("attention_k_eq_v") is False
+        if own.get(special) and not shared:
+            own[general] = own[special]
+    for name in (*_fields.HEADS, *_fields.KV_HEADS, *_fields.HEAD_DIM):
+        if isinstance(own.get(name), list):
+            _fields.listed(name, own[name], _fields.layers(fields))
+            own[name] = own[name][place]
+    if own.get("num_key_value_heads_per_layer"):
+        own["num_key_value_heads"] = own["num_key_value_heads_per_layer"]
+    layers = _fields.mapping("per_layer_config", own.get("per_layer_config") or {})
+    for key, others in layers.items():
+        if (str(key).lstrip("0") or "0") == str(place):
+            own |= _fields.mapping("per_layer_config", others)
+    if own.get("block_configs"):
+        own |= _of_block(own, own["block_configs"][place])
+    return own
+
+
+def _of_block(fields: Fields, block: Fields) -> dict[str, int]:
+    attention = _fields.mapping("block_configs", block.get("attention", block))
+    if not attention.get("n_heads_in_group"):
+        return given(attention, ("num_key_value_heads",))
+    heads, group = _heads(fields), count(attention, ("n_heads_in_group",))
+    if heads % group:
+        raise ValueError(f"config: n_heads_in_group = {group} must divide {heads} heads")
+    return {"num_key_value_heads": heads // group}
+
+
+def _window(fields: Fields, kind: str) -> int | None:
+    if kind == CHUNK:
+        return count(fields, ("attention_chunk_size",))
+    if kind != WINDOW:
+        return None
+    return _fields.window(fields) or count(fields, ("sliding_window",))
+
+
+def _widths(fields: Fields, devices: int) -> tuple[int, int]:
+    """Count the numbers that one layer keeps of a token as keys and as values, on one device."""
+    heads = _heads(fields)
+    if _fields.latent(fields):  # one row for all heads, so that every device needs all of it
+        _per_device(heads, heads, devices)
+        return count(fields, ("kv_lora_rank",)) + count(fields, ("qk_rope_head_dim",)), 0
+    kv_heads = _per_device(heads, _kv_heads(fields, heads), devices)
+    head_dim = _head_dim(fields, heads)
+    value_dim = count(fields, ("v_head_dim",)) if fields.get("v_head_dim") else head_dim
+    return kv_heads * head_dim, kv_heads * value_dim
+
+
+def _heads(fields: Fields) -> int:
+    names = _fields.DECODER_HEADS if given(fields, _fields.DECODER_HEADS) else _fields.HEADS
+    return count(fields, names)
+
+
+def _head_dim(fields: Fields, heads: int) -> int:
+    if "n_mamba_heads" in fields:  # Zamba: the shared attention is twice as wide as the model
+        return count(fields, ("attention_head_dim",))
+    if given(fields, _fields.HEAD_DIM):
+        return count(fields, _fields.HEAD_DIM)
+    width = count(fields, _fields.WIDTH)
     if width % heads:
         raise ValueError(
-            f"config: {WIDTH[0]} = {width} must be a multiple of {HEADS[0]} = {heads}, "
-            f"or {HEAD_DIM[0]} be given"
+            f"config: {_fields.WIDTH[0]} = {width} must be a multiple of {_fields.HEADS[0]} = "
+            f"{heads}, or {_fields.HEAD_DIM[0]} be given"
         )
     return width // heads
 
 
-def _kv_heads(part: Mapping[str, Any], heads: int) -> int:
-    if part.get("multi_query") and not part.get("new_decoder_architecture"):
+def _kv_heads(fields: Fields, heads: int) -> int:
+    if fields.get("multi_query") and not fields.get("new_decoder_architecture"):
         return 1
-    kv_heads = _count(part, KV_HEADS, default=heads)
+    if fields.get("attn_type") == "multiquery_attention":
+        return 1
+    if fields.get("multi_query_attention"):
+        return count(fields, ("multi_query_group_num",))
+    names = _fields.KV_HEADS
+    kv_heads = count(fields, names, default=heads)
     if heads % kv_heads:
+        name = next(iter(given(fields, names)))
         raise ValueError(
-            f"config: {HEADS[0]} = {heads} must be a multiple of {KV_HEADS[0]} = {kv_heads}"
+            f"config: {_fields.HEADS[0]} = {heads} must be a multiple of {name} = {kv_heads}"
         )
     return kv_heads
 
@@ -116,31 +151,7 @@ def _kv_heads(part: Mapping[str, Any], heads: int) -> int:
 def _per_device(heads: int, kv_heads: int, devices: int) -> int:
     if heads % devices or (kv_heads % devices and devices % kv_heads):
         raise ValueError(
-            f"tensor_parallel = {devices} cannot split {HEADS[0]} = {heads} and {KV_HEADS[0]} = "
-            f"{kv_heads} evenly; engines refuse it"
+            f"tensor_parallel = {devices} cannot split {_fields.HEADS[0]} = {heads} and "
+            f"{_fields.KV_HEADS[0]} = {kv_heads} evenly; engines refuse it"
         )
     return max(1, kv_heads // devices)
-
-
-def _refuse_others(fields: Mapping[str, Any], head_dim: int) -> None:
-    """Raise an error that names the first field that implies another kind of cache."""
-    for name, value in fields.items():
-        if name not in KNOWN and value and not _harmless(name, fields, head_dim):
-            for kind, pattern in OTHERS.items():
-                if pattern.fullmatch(name.lower()):
-                    raise ValueError(
-                        f"config: {name} = {reprlib.repr(value)} implies {kind}, "
-                        f"which is not modelled"
-                    )
-
-
-def _harmless(name: str, fields: Mapping[str, Any], head_dim: int) -> bool:
-    """Whether a field that may imply another cache says here that it does not."""
-    value = fields[name]
-    if KINDS.fullmatch(name):
-        return isinstance(value, list) and all(isinstance(x, str) and x in FULL for x in value)
-    if name == "architectures":
-        return "MaskedLM" not in str(value)
-    if name.startswith("sliding_window"):
-        return fields.get("use_sliding_window") is False
-    return name == "v_head_dim" and value == head_dim

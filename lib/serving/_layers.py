@@ -12,6 +12,7 @@ ROWS: dict[str, tuple[int, int]] = {
     "fp8": (1, 1),
     "int8": (1, 1),
     "int4": (2, 1),
+    "fp8_scaled": (128, 132),
     "q8_0": (32, 34),
     "q5_1": (32, 24),
     "q5_0": (32, 22),
@@ -20,7 +21,8 @@ ROWS: dict[str, tuple[int, int]] = {
 }
 """Numbers that a format stores together, and the bytes that these take, scales included.
 
-Source: ggml, ``ggml/src/ggml-common.h``, for the formats with a scale for each block.
+Source: ggml, ``ggml/src/ggml-common.h``, for the formats of 32 with a scale for each block;
+``fp8_scaled`` has one of 4 bytes for 128 numbers.
 """
 
 BYTES: dict[str, Fraction] = {name: Fraction(size, n) for name, (n, size) in ROWS.items()}
@@ -68,9 +70,12 @@ class LayerGroup:
         Numbers that one layer keeps of one token on each device; latent attention keeps one row,
         its ``values`` are 0 [1].
     window : int or None
-        Latest tokens that they keep; without it, all [tokens].
+        Latest tokens that they keep; without it, all. Of an encoder: the most that it hands over;
+        without it, only the request says how many [tokens].
     encoder : bool
         Whether they keep the tokens of an encoder instead, whose number the answer does not change.
+    dtype : str or None
+        Format of their numbers, a key of `ROWS`, if it is not that of the cache.
     """
 
     layers: int
@@ -78,6 +83,7 @@ class LayerGroup:
     values: int
     window: int | None = None
     encoder: bool = False
+    dtype: str | None = None
 
 
 @dataclass(frozen=True)
@@ -92,11 +98,15 @@ class State:
         Numbers in the state of one layer on each device [1].
     dtype : str
         Format of these numbers, a key of `ROWS`.
+    recent : int
+        Those of them that are the latest inputs of a convolution, which some engines keep in
+        another format [1].
     """
 
     layers: int
     numbers: int
     dtype: str = "fp32"
+    recent: int = 0
 
     @property
     def bytes(self) -> int:
@@ -106,9 +116,17 @@ class State:
 
 def token_bytes(group: LayerGroup, dtype: str) -> int:
     """Count what one token takes in all layers of a group, on each device [bytes]."""
-    return group.layers * (row_bytes(group.keys, dtype) + row_bytes(group.values, dtype))
+    form = group.dtype or dtype
+    return group.layers * (row_bytes(group.keys, form) + row_bytes(group.values, form))
 
 
-def kept(group: LayerGroup, tokens: int) -> int:
+def kept(group: LayerGroup, tokens: int, encoder_tokens: int | None = None) -> int:
     """Count the tokens that a group keeps of a sequence of so many [tokens]."""
-    return tokens if group.window is None else min(tokens, group.window)
+    if not group.encoder:
+        return tokens if group.window is None else min(tokens, group.window)
+    handed = group.window if encoder_tokens is None else encoder_tokens
+    if handed is None:
+        raise ValueError("encoder_tokens must be given: the configuration does not state them")
+    if group.window is not None and handed > group.window:
+        raise ValueError(f"encoder_tokens must be at most {group.window}, got {handed}")
+    return handed

@@ -15,7 +15,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from ._layers import LayerGroup, State, token_bytes
+from ._layers import LayerGroup, State, row_bytes, token_bytes
 
 if TYPE_CHECKING:
     from .kvcache import Layout
@@ -32,9 +32,10 @@ class Kind:
     page : int
         Size of a block in one layer [bytes].
     block : int
-        Tokens of a block; 0 for a state, which takes one block whatever the length [tokens].
+        Tokens of a block; 0 for a state, which takes as many whatever the length [tokens].
     window : int or None
-        Latest tokens that the layers keep, or the tokens of an encoder [tokens].
+        Latest tokens that the layers keep, or the tokens of an encoder; of a state, the blocks
+        that it takes [tokens].
     encoder : bool
         Whether they keep the tokens of an encoder.
     """
@@ -48,7 +49,7 @@ class Kind:
     def blocks(self, tokens: int, batched_tokens: int) -> int:
         """Count the blocks of a request of some length in one of its tables [blocks]."""
         if not self.block:
-            return 1
+            return self.window or 1
         if self.window is None:
             return -(-tokens // self.block)
         if self.encoder:
@@ -83,7 +84,7 @@ class Pool:
         )
 
 
-def pool(layout: Layout, block_size: int, windows: bool = True) -> Pool:
+def pool(layout: Layout, block_size: int, windows: bool = True, state_blocks: int = 1) -> Pool:
     """Part the layers of a layout into groups as vLLM does.
 
     Parameters
@@ -93,7 +94,9 @@ def pool(layout: Layout, block_size: int, windows: bool = True) -> Pool:
     block_size : int
         Tokens of a block where nothing asks for more [tokens].
     windows : bool
-        Whether layers with a window are let go of old tokens.
+        Whether layers with a window let go of old tokens.
+    state_blocks : int
+        Blocks that a state takes of each table [blocks].
 
     Returns
     -------
@@ -118,7 +121,7 @@ def pool(layout: Layout, block_size: int, windows: bool = True) -> Pool:
     if len({(kind.window, kind.encoder) for kind in kinds}) == 1 and not layout.states:
         size = sum(kind.layers * kind.page for kind in kinds)
         return Pool(size, (replace(kinds[0], layers=1, page=size),), (1,))
-    kinds = _one_page(_with_states(kinds, layout.states))
+    kinds = _one_page(_with_states(kinds, layout.states, state_blocks))
     layers = [kind.layers for kind in kinds]
     least, most = min(layers), max(layers)
     shared = most if 2 * most < 3 * least else least
@@ -129,21 +132,26 @@ def _layer_bytes(group: LayerGroup, dtype: str) -> int:
     return token_bytes(replace(group, layers=1), dtype)
 
 
-def _with_states(kinds: list[Kind], states: Sequence[State]) -> list[Kind]:
+def _with_states(kinds: list[Kind], states: Sequence[State], blocks: int) -> list[Kind]:
     """Add layers that keep a state, in blocks of attention long enough to hold one.
+
+    The inputs of convolutions are kept in the format of the model, of 2 bytes.
 
     Source: vLLM, ``vllm/model_executor/models/config.py``, class
     ``HybridAttentionMambaModelConfig``.
     """
-    pages = [state.bytes // state.layers for state in states]
+    pages = [
+        row_bytes(state.recent, "bf16") + row_bytes(state.numbers - state.recent, state.dtype)
+        for state in states
+    ]
     if not kinds:
-        return [Kind(s.layers, page, 0) for s, page in zip(states, pages, strict=True)]
+        return [Kind(s.layers, page, 0, blocks) for s, page in zip(states, pages, strict=True)]
     if not states:
         return kinds
     token = max(kind.page // kind.block for kind in kinds)
     block = kinds[0].block * -(-max(pages) // (kinds[0].block * token))
     longer = [replace(k, block=block, page=k.page // k.block * block) for k in kinds]
-    return [*longer, *(Kind(state.layers, block * token, 0) for state in states)]
+    return [*longer, *(Kind(state.layers, block * token, 0, blocks) for state in states)]
 
 
 def _one_page(kinds: list[Kind]) -> list[Kind]:

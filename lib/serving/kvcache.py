@@ -1,8 +1,9 @@
 """How large the key-value cache of a model is, read from its configuration.
 
-A cache is described as groups of layers that keep the same thing for each token. One group is
-enough for multi-head, grouped-query and multi-query attention. A configuration that asks for
-another kind of cache is refused by the name of the field, never guessed.
+A cache is described as groups of layers that keep the same thing for each token (heads of keys
+and values, one latent row, the tokens of a window, those of an encoder), and as states that do
+not grow. A configuration that asks for another kind of cache is refused by the name of the
+field, never guessed.
 """
 
 from __future__ import annotations
@@ -13,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from . import _config, errors
-from ._allocation import Allocation, allocation
+from ._allocation import Allocation, allocation, longest_context
 from ._budget import Budget, memory_budget
 from ._capacity import Capacity, capacity
 from ._layers import BYTES, LayerGroup, State, kept, token_bytes
@@ -29,6 +30,7 @@ __all__ = [
     "allocation",
     "capacity",
     "layout",
+    "longest_context",
     "memory_budget",
 ]
 
@@ -47,12 +49,15 @@ class Layout:
         Devices over which the heads are split [1].
     states : tuple of State
         Layers that keep a state of constant size.
+    context : int or None
+        Longest sequence that the configuration states, None if it states none [tokens].
     """
 
     groups: tuple[LayerGroup, ...]
     dtype: str
     tensor_parallel: int
     states: tuple[State, ...] = ()
+    context: int | None = None
 
     def __post_init__(self) -> None:
         """Refuse a format that cannot store the rows."""
@@ -64,13 +69,15 @@ class Layout:
         """What one more token costs on each device while no window is full [bytes]."""
         return sum(token_bytes(group, self.dtype) for group in self.groups if not group.encoder)
 
-    def sequence_bytes(self, tokens: int) -> int:
+    def sequence_bytes(self, tokens: int, encoder_tokens: int | None = None) -> int:
         """Bytes that a sequence keeps on each device.
 
         Parameters
         ----------
         tokens : int
             Tokens of the sequence, prompt and answer, at least 0 [tokens].
+        encoder_tokens : int, optional
+            Tokens that an encoder hands over; by default the most that it can [tokens].
 
         Returns
         -------
@@ -80,16 +87,23 @@ class Layout:
         Raises
         ------
         TypeError
-            If ``tokens`` is not a real number.
+            If an argument is not a real number.
         ValueError
-            If ``tokens`` is negative or not whole.
-        """
-        length = errors.integer("tokens", tokens, at_least=0)
-        return self._states + sum(
-            kept(group, length) * token_bytes(group, self.dtype) for group in self.groups
-        )
+            If an argument is negative, not whole, or more than the configuration states; if
+            ``encoder_tokens`` is not given and the configuration does not state them.
 
-    def max_sequences(self, memory: int, tokens: int, block_size: int = 16) -> int:
+        Notes
+        -----
+        A window and a state bound what is kept, not how long a sequence may be: the longest is
+        `context`, positions that are interpolated by a factor included. A server that is told to
+        go beyond it is told so in the configuration, for example by ``max_position_embeddings``.
+        """
+        length = self._checked("tokens", tokens, 0)
+        return self._bytes(length, self._handed(encoder_tokens), 1)
+
+    def max_sequences(
+        self, memory: int, tokens: int, block_size: int = 16, encoder_tokens: int | None = None
+    ) -> int:
         """Count the sequences of one length that fit into the memory of a device.
 
         Parameters
@@ -99,36 +113,55 @@ class Layout:
         tokens : int
             Tokens of each sequence, at least 1 [tokens].
         block_size : int
-            Tokens of a block; a sequence takes whole blocks. With 1 nothing is rounded [tokens].
+            Tokens of a block; each group of layers takes whole blocks for a sequence. With 1
+            nothing is rounded [tokens].
+        encoder_tokens : int, optional
+            Tokens that an encoder hands over; by default the most that it can [tokens].
 
         Returns
         -------
         int
-            How many fit, perhaps 0 [requests].
+            How many fit; 0 if the memory is smaller than one sequence [requests].
 
         Raises
         ------
         TypeError
             If an argument is not a real number.
         ValueError
-            If an argument is too small or not whole.
+            If an argument is too small, not whole, or more than the configuration states; if
+            ``encoder_tokens`` is not given and the configuration does not state them.
 
         Notes
         -----
         Source: Kwon et al. 2023, section 4, for the blocks; 16 tokens are vLLM's default.
         """
         room = errors.integer("memory", memory, at_least=0)
-        length = errors.integer("tokens", tokens, at_least=1)
+        length = self._checked("tokens", tokens, 1)
         block = errors.integer("block_size", block_size, at_least=1)
-        each = self._states + sum(
-            -(-kept(group, length) // block) * block * token_bytes(group, self.dtype)
+        return room // self._bytes(length, self._handed(encoder_tokens), block)
+
+    def _checked(self, name: str, tokens: int, at_least: int) -> int:
+        length = errors.integer(name, tokens, at_least=at_least)
+        if self.context is not None and length > self.context:
+            raise ValueError(
+                f"{name} must be at most {self.context}, the longest sequence that the "
+                f"configuration states, got {tokens!r}"
+            )
+        return length
+
+    def _handed(self, encoder_tokens: int | None) -> int | None:
+        if encoder_tokens is None:
+            return None
+        return errors.integer("encoder_tokens", encoder_tokens, at_least=0)
+
+    def _bytes(self, tokens: int, encoder_tokens: int | None, block: int) -> int:
+        rows = sum(
+            -(-kept(group, tokens, encoder_tokens) // block)
+            * block
+            * token_bytes(group, self.dtype)
             for group in self.groups
         )
-        return room // each
-
-    @property
-    def _states(self) -> int:
-        return sum(state.bytes for state in self.states)
+        return rows + sum(state.bytes for state in self.states)
 
 
 def layout(
@@ -176,4 +209,5 @@ def layout(
     if not isinstance(dtype, str) or dtype not in BYTES:
         raise ValueError(f"dtype must be one of {', '.join(BYTES)}, got {dtype!r}")
     devices = errors.integer("tensor_parallel", tensor_parallel, at_least=1)
-    return Layout(_config.groups(config, devices), dtype, devices)
+    groups, states, context = _config.read(config, devices)
+    return Layout(groups, dtype, devices, states, context)

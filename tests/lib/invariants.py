@@ -18,6 +18,7 @@ from serving import (
     attention,
     constraint,
     errors,
+    kvcache,
     policies,
     queues,
     roofline,
@@ -373,25 +374,135 @@ def layout(result: Any, config: Any, dtype: str, tensor_parallel: Any) -> None:
     devices = int(exact(tensor_parallel))
     copies = max(1, devices // kept)  # of each head
     whole = {"fp32": 4, "fp16": 2, "bf16": 2, "fp8": 1, "int8": 1}
-    eighths = {"int4": 4, "q8_0": 8.5, "q5_1": 6, "q5_0": 5.5, "q4_1": 5, "q4_0": 4.5}
+    eighths = {
+        "int4": 4,
+        "fp8_scaled": 8.25,
+        "q8_0": 8.5,
+        "q5_1": 6,
+        "q5_0": 5.5,
+        "q4_1": 5,
+        "q4_0": 4.5,
+    }
     size = Fraction(whole.get(dtype, 0)) or Fraction(eighths[dtype]) / 8
     everywhere = sum(copies * 2 * dim * size for _ in range(kept)) * int(exact(layers))
     assert isinstance(result.bytes_per_token, int)
     assert result.bytes_per_token * devices == everywhere
 
 
-def sequence_bytes(result: int, self: Any, tokens: Any) -> None:
-    """Check that each token costs the same."""
-    assert isinstance(result, int) and result == exact(tokens) * self.bytes_per_token
+def recounted(layout: Any, tokens: Any, encoder_tokens: Any, block: int) -> Fraction:
+    """Count what a sequence keeps, number by number, in rows of whole blocks."""
+    size = kvcache.BYTES[layout.dtype]
+    total = Fraction(0)
+    for group in layout.groups:
+        rows = int(exact(tokens)) if not group.encoder else encoder_tokens
+        rows = group.window if rows is None else int(exact(rows))
+        rows = rows if group.window is None else min(rows, group.window)
+        total += (
+            math.ceil(Fraction(rows, block))
+            * block
+            * (group.keys + group.values)
+            * (group.layers * size)
+        )
+    return total + sum(4 * state.numbers * state.layers for state in layout.states)
 
 
-def max_sequences(result: int, self: Any, memory: Any, tokens: Any, block_size: Any) -> None:
+def sequence_bytes(result: int, self: Any, tokens: Any, encoder_tokens: Any = None) -> None:
+    """Check the count, and that no token costs more than a token can."""
+    assert isinstance(result, int)
+    assert result == recounted(self, tokens, encoder_tokens, 1)
+    assert self.context is None or exact(tokens) <= self.context
+    if exact(tokens) >= 1:
+        before = self.sequence_bytes(exact(tokens) - 1, encoder_tokens)
+        assert 0 <= result - before <= self.bytes_per_token
+
+
+def max_sequences(
+    result: int,
+    self: Any,
+    memory: Any,
+    tokens: Any,
+    block_size: Any,
+    encoder_tokens: Any = None,
+) -> None:
     """Check that so many fit in whole blocks, and that one more does not."""
-    block, length = int(exact(block_size)), int(exact(tokens))
-    kept = length + -length % block
-    assert isinstance(result, int) and kept >= length and kept - length < block
-    assert result * self.sequence_bytes(kept) <= exact(memory)
-    assert (result + 1) * self.sequence_bytes(kept) > exact(memory)
+    each = recounted(self, tokens, encoder_tokens, int(exact(block_size)))
+    assert isinstance(result, int) and result >= 0
+    assert result * each <= exact(memory) < (result + 1) * each
+
+
+def memory_budget(result: Any, memory: Any, utilization: Any, **spent: Any) -> None:
+    """Check that all memory is accounted for, and that nothing left has a reason."""
+    lists = {name: value if isinstance(value, list) else [value] for name, value in spent.items()}
+    memories = memory if isinstance(memory, list) else [memory]
+    for rank, left in enumerate(result.ranks):
+        used = sum(exact(one[rank % len(one)]) for one in lists.values())
+        room = exact(utilization) * exact(memories[rank % len(memories)]) - used
+        assert isinstance(left, int) and 0 <= left
+        assert left <= room < left + 1 or (left == 0 and room < 1 and result.reason)
+    assert result.cache == min(result.ranks) and bool(result.reason) == (result.cache == 0)
+
+
+def capacity(result: Any, layout: Any, memory: Any, tokens: Any, **setting: Any) -> None:
+    """Check that the blocks fit, the next does not, and what is said of the longest request."""
+    room, length, stages = exact(memory), exact(tokens), int(exact(setting["stages"]))
+    assert all(isinstance(n, int) and n >= 0 for n in (result.blocks, result.tokens))
+    up = result.block_bytes if setting["engine"] == "tensorrt-llm" else 0
+    assert result.blocks * result.block_bytes <= room + up
+    assert (result.blocks + 1) * result.block_bytes > room
+    assert math.isfinite(result.concurrency)
+    assert (result.request_blocks > result.blocks) == bool(result.reason)
+    assert (result.longest == length) == (not result.reason) and 0 <= result.longest <= length
+    if result.reason:
+        for more, fits in [(0, True), (1, False)]:
+            if result.longest + more:
+                other = kvcache.capacity(layout, memory, result.longest + more, **setting)
+                assert (other.request_blocks <= result.blocks) == fits
+    if stages == 1 and len(layout.groups) == 1 and setting["engine"] in ("vllm-v1", "vllm-v0"):
+        block = int(exact(setting["block_size"] or 16))
+        assert result.tokens * (0 if layout.groups[0].encoder else layout.bytes_per_token) <= room
+        assert layout.states or result.tokens == result.blocks * block
+
+
+def allocation(result: Any, layout: Any, tokens: Any, **setting: Any) -> None:
+    """Check that there is room for the context in layers that keep all, and that all is counted."""
+    context, slots = exact(tokens), int(exact(setting["sequences"]))
+    for cells, group in zip(result.cells, layout.groups, strict=True):
+        assert isinstance(cells, int) and cells >= 1
+        if not group.encoder and (group.window is None or setting["engine"] != "llama.cpp"):
+            assert cells >= context
+    rows = [
+        cells * group.layers * (group.keys + group.values) * kvcache.BYTES[layout.dtype]
+        for cells, group in zip(result.cells, layout.groups, strict=True)
+    ]
+    states = sum(state.layers * state.numbers * 4 for state in layout.states) * slots
+    assert result.total == sum(rows) + states and result.states == states
+
+
+def longest_context(
+    result: int,
+    layout: Any,
+    memory: Any,
+    at_most: Any,
+    engine: str,
+    block_size: Any,
+    **setting: Any,
+) -> None:
+    """Check that a context of this length fits, and that one token more does not."""
+    assert isinstance(result, int) and 0 <= result <= exact(at_most)
+    for tokens, expected in [(result, True), (result + 1, False)]:
+        if not 1 <= tokens <= exact(at_most):
+            continue
+        if engine in ("vllm", "vllm-v1", "vllm-v0", "sglang", "tensorrt-llm"):
+            step = setting["batched_tokens"]
+            more = {} if step is None else {"batched_tokens": step}
+            one = kvcache.capacity(layout, memory, tokens, engine, block_size, **more)
+            fits = one.request_blocks <= one.blocks
+        else:
+            step = 512 if setting["batched_tokens"] is None else setting["batched_tokens"]
+            settings = {"sequences": setting["sequences"], "batched_tokens": step}
+            one = kvcache.allocation(layout, tokens, engine, block_size=block_size, **settings)
+            fits = one.total <= exact(memory)
+        assert fits == expected
 
 
 def shaped(result: attention.Shape, **sizes: Any) -> None:
@@ -756,6 +867,10 @@ INVARIANTS: dict[str, Callable[..., None]] = {
     "serving.kvcache.layout": layout,
     "serving.kvcache.Layout.sequence_bytes": sequence_bytes,
     "serving.kvcache.Layout.max_sequences": max_sequences,
+    "serving.kvcache.memory_budget": memory_budget,
+    "serving.kvcache.capacity": capacity,
+    "serving.kvcache.allocation": allocation,
+    "serving.kvcache.longest_context": longest_context,
     "serving.attention.Shape": shaped,
     "serving.attention.random_model": decoder,
     "serving.attention.generate": generated,

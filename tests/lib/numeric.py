@@ -28,7 +28,7 @@ from serving import (
 
 BELOW = {"formulas", "notation", "errors", "units"}
 """Modules that the numeric ones stand on; `formulas` has tests of its own here."""
-FOR_CHAPTERS = {"book", "ledger", "live", "plotting", "reader", "sheet"}
+FOR_CHAPTERS = {"book", "ledger", "live", "plotting", "reader", "sheet", "validation"}
 """Modules that show numbers and do not compute them."""
 
 EDGES = [0, 0.0, -0.0, 5e-324, 1e-300, 1e-16, 1e-9, 0.07, 0.5, 1, 1 + 2**-52, 3, 8, 100, 2**53 + 1]
@@ -71,6 +71,8 @@ def key(one: Documented, argument: str) -> str:
         return f"{argument} of a question"
     if one.name.startswith("serving.roofline") and argument in ("model", "dtype"):
         return f"{argument} of a machine"
+    if argument == "layout":
+        return "layout in an engine"
     return f"{argument} of a run" if one.name == "serving.simulation.simulate" else argument
 
 
@@ -117,15 +119,32 @@ configs = st.fixed_dictionaries(
         "rope_theta": numbers,
     },
 )
-layouts = st.builds(
-    lambda layers, heads, dim, dtype: kvcache.Layout(
-        (kvcache.LayerGroup(layers, 32 * heads * dim, 32 * heads * dim),), dtype, 1
+groups = st.builds(
+    lambda layers, heads, dim, values, window, encoder: kvcache.LayerGroup(
+        layers,
+        128 * heads * dim,
+        values * 128 * heads * dim,
+        window or None,
+        encoder and window > 0,
     ),
     st.integers(1, 130),
     st.integers(1, 128),
     st.integers(1, 10**20),
-    st.sampled_from([*kvcache.BYTES]),
+    st.sampled_from([0, 1, 2]),
+    st.sampled_from([0, 0, 1, 128, 4096]),
+    st.booleans(),
 )
+states = st.builds(kvcache.State, st.integers(1, 130), st.integers(1, 10**9))
+layouts = st.builds(
+    kvcache.Layout,
+    st.lists(groups, min_size=1, max_size=3).map(tuple),
+    st.sampled_from([*kvcache.BYTES]),
+    st.just(1),
+    st.lists(states, max_size=2).map(tuple),
+    st.sampled_from([None, None, 8192, 10**6]),
+)
+ENGINES = ["vllm", "vllm-v1", "vllm-v0", "sglang", "tensorrt-llm"]
+ENGINES += ["llama.cpp", "whisper.cpp", "ggml", "nginx"]
 SIZES = ("layers", "heads", "kv_heads", "head_width", "mlp_width", "vocabulary", "positions")
 MODELS = [
     attention.random_model(attention.Shape(1, 1, 1, 1, 1, 1, 1)),
@@ -188,12 +207,24 @@ STRATEGIES: dict[str, st.SearchStrategy[Any]] = {
     "service_cv": st.one_of(st.floats(0, 5), numbers),
     "transform": st.sampled_from([None, queues.gamma_transform(1, 1), math.sqrt]),
     "layout": layouts,
+    "layout in an engine": layouts,
+    "engine": st.sampled_from(ENGINES),
+    "batched_tokens": st.one_of(st.sampled_from([1, 512, 8192]), numbers),
+    "at_most": st.one_of(st.integers(1, 10**6), numbers),
+    "state_dtype": st.sampled_from([None, None, *kvcache.BYTES, "float16"]),
+    "stages": st.one_of(st.sampled_from([1, 1, 2, 3]), numbers),
+    "sequences": st.one_of(st.integers(1, 9), numbers),
+    "unified": st.booleans(),
+    "weights": st.one_of(st.just(0), st.integers(0, 10**12), lists(st.integers(0, 10**9))),
+    "activations": st.one_of(st.just(0), numbers),
+    "reserve": st.one_of(st.just(0), numbers, lists(st.integers(0, 10**9))),
     "config": configs,
     "dtype": st.sampled_from([*kvcache.BYTES, "float16"]),
     "tensor_parallel": st.one_of(st.sampled_from([1, 2, 4, 8, 16, 64, 3]), numbers),
     "tokens": st.one_of(st.integers(0, 10**6), numbers),
     "memory": st.one_of(st.integers(0, 10**13), numbers),
     "block_size": st.one_of(st.sampled_from([1, 16, 64, 256]), numbers),
+    "encoder_tokens": st.one_of(st.none(), st.integers(0, 200), numbers),
     **dict.fromkeys(SIZES, st.one_of(st.integers(1, 9), numbers)),
     "shape": st.sampled_from([model.shape for model in MODELS]),
     "model": st.sampled_from(MODELS),
@@ -482,12 +513,24 @@ TYPICAL: dict[str, Any] = {
     "service_cv": 0.75,
     "transform": queues.gamma_transform(0.008, 0.75),
     "layout": kvcache.Layout((kvcache.LayerGroup(80, 1024, 1024),), "bf16", 1),
+    "layout in an engine": kvcache.Layout((kvcache.LayerGroup(80, 1024, 1024),), "bf16", 1),
+    "engine": "sglang",
+    "batched_tokens": 512,
+    "stages": 2,
+    "state_dtype": None,
+    "at_most": 4096,
+    "sequences": 4,
+    "unified": False,
+    "weights": 10**10,
+    "activations": 10**9,
+    "reserve": 10**8,
     "config": {"num_hidden_layers": 80, "hidden_size": 8192, "num_attention_heads": 64},
     "dtype": "bf16",
     "tensor_parallel": 1,
     "tokens": 2048,
     "memory": 10**12,
     "block_size": 16,
+    "encoder_tokens": None,
     **{name: getattr(MODELS[1].shape, name) for name in SIZES},
     "shape": MODELS[1].shape,
     "model": MODELS[1],
@@ -582,8 +625,22 @@ EXTREMES: dict[str, list[Any]] = {
     "transform": [None, queues.gamma_transform(1, 0), queues.gamma_transform(1e-300, 1)],
     "layout": [
         kvcache.Layout((kvcache.LayerGroup(1, dim, dim),), dtype, 1)
-        for dim, dtype in product([32, 128, 10**300], kvcache.BYTES)
+        for dim, dtype in product([128, 1280, 128 * 10**298], kvcache.BYTES)
     ],
+    "layout in an engine": [
+        kvcache.Layout((kvcache.LayerGroup(2, 32, dim), *more), "q8_0", 1)
+        for dim, more in [(32 * 10**300, ()), (0, (kvcache.LayerGroup(1, 32, 0, 9),))]
+    ],
+    "engine": ["vllm", "tensorrt-llm", "llama.cpp"],
+    "batched_tokens": [1, 1.7976931348623157e308],
+    "stages": [1, 3],
+    "state_dtype": ["bf16"],
+    "at_most": [1, 10**20],
+    "sequences": [1, 1e160],
+    "unified": [True],
+    "weights": [0, 10**20],
+    "activations": [0, 1e-300, 1e300],
+    "reserve": [0, 1, 1.7976931348623157e308],
     "config": [
         {"num_hidden_layers": layers, "num_attention_heads": heads, "head_dim": dim}
         for layers, heads, dim in product([0, 1, 80, 1e308], [1, 64], [1, 128, 1e308])
@@ -593,6 +650,7 @@ EXTREMES: dict[str, list[Any]] = {
     "tokens": [*EXTREME, 2048, 10**20],
     "memory": [*EXTREME, 2**31, 10**20],
     "block_size": [*EXTREME, 16],
+    "encoder_tokens": [None, *EXTREME, 100],
     **dict.fromkeys(SIZES, [1, 1e160, 10**20]),
     "shape": [MODELS[0].shape, attention.Shape(10**20, 6, 2, 10**9, 1), MODELS[2].shape],
     "model": MODELS,
@@ -663,7 +721,7 @@ SIGNED = {"arrivals"}
 """Numbers that may be negative."""
 ENDLESS = {"max_wait", "tail"}
 """Numbers that may be infinite."""
-OBJECTS = {"self", "service", "shape", "model", "transform"}
+OBJECTS = {"self", "service", "shape", "model", "transform", "layout"}
 """Arguments that are no numbers."""
 
 

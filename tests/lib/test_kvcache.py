@@ -204,35 +204,30 @@ def test_fields_that_do_not_touch_the_cache_pass(more):
 
 
 OTHERS = {
-    "DeepSeek-V3": {"kv_lora_rank": 512},
-    "Mistral 7B v0.1": {"sliding_window": 4096},
-    "Qwen2 with its window": {"use_sliding_window": True, "sliding_window": 4096},
-    "gpt-oss": {"layer_types": ["sliding_attention", "full_attention"]},
-    "Llama 4": {"attention_chunk_size": 8192},
-    "GPT-Neo": {"attention_types": [[["global", "local"], 12]]},
-    "ModernBERT": {"global_attn_every_n_layers": 3},
-    "Jamba": {"attn_layer_period": 8},
-    "Zamba": {"layers_block_type": ["mamba", "hybrid"]},
-    "Nemotron-H": {"hybrid_override_pattern": "M-M*-"},
-    "MiniMax-01": {"attn_type_list": [0, 1]},
-    "Nemotron-NAS": {"block_configs": [{}]},
+    "ModernBERT": {"local_attention": 128},
+    "latent attention without its row": {"qk_rope_head_dim": 64},
+    "DeepSeek-V4": {"compress_rates": {"heavily_compressed_attention": 128}},
+    "Ministral": {"interleaved_sliding_window": 4096},
+    "Inkling": {"local_layer_ids": [0, 1]},
+    "windows with heads of their own, but nothing that says where": {"swa_rope_theta": 1e4},
+    "heads of windows without windows": {"swa_num_key_value_heads": 8},
+    "windows switched on, of no length": {"use_sliding_window": True},
+    "groups of ChatGLM without their switch": {"multi_query_group_num": 2},
     "Bamba": {"mamba_d_state": 128},
     "Mamba": {"state_size": 16},
-    "Falcon-Mamba": {"ssm_cfg": {"layer": "Mamba2"}},
+    "mamba_ssm": {"ssm_cfg": {"layer": "Mamba2"}},
     "LFM2": {"conv_L_cache": 3},
     "RecurrentGemma": {"lru_width": 2560},
     "Qwen3-Next": {"linear_num_value_heads": 32},
-    "Kimi Linear": {"linear_attn_config": {"num_heads": 32}},
-    "T5": {"is_encoder_decoder": True},
-    "Llama 3.2 Vision": {"cross_attention_layers": [3, 8]},
-    "Gemma 3n": {"num_kv_shared_layers": 10},
+    "an encoder": {"encoder_layers": 6},
     "Hunyuan": {"cla_share_factor": 2},
-    "DeepSeek-V3.2": {"index_topk": 2048},
+    "YOCO": {"yoco_window": 1024},
+    "sparse attention beside heads": {"index_topk": 2048},
+    "GLM-5": {"index_topk_freq": 4},
     "Phi-3-small": {"blocksparse_block_size": 64},
-    "ChatGLM": {"multi_query_attention": True},
-    "DeciLM": {"num_key_value_heads_per_layer": [4, 2]},
-    "MiMo": {"swa_num_key_value_heads": 8},
-    "keys wider than values": {"v_head_dim": 64},
+    "keys in the place of values": {"attention_k_eq_v": True},
+    "unknown heads of keys": {"kv_groups": [4, 2]},
+    "XLNet": {"attn_type": "bi"},
     "BERT": {"architectures": ["BertForMaskedLM"]},
 }
 
@@ -249,8 +244,10 @@ def test_a_field_that_implies_another_cache_is_named(more):
 @pytest.mark.parametrize(
     ("fields", "words"),
     [
-        ({}, "config must have num_attention_heads"),
+        ({}, "config must have num_hidden_layers"),
+        (config(32, 4096, None), "config must have num_attention_heads"),
         (config(None, 4096, 32), "config must have num_hidden_layers"),
+        (config(10_001, 4096, 32), "num_hidden_layers must be at most 10000, got 10001"),
         (config(32, None, 32), "config must have hidden_size"),
         (config(0, 4096, 32), "num_hidden_layers must be at least 1, got 0"),
         (config(32, 4096, -1), "num_attention_heads must be at least 1, got -1"),
@@ -266,6 +263,117 @@ def test_a_configuration_that_cannot_be_is_named(fields, words):
         kvcache.layout(fields)
 
 
-def test_heads_that_differ_by_layer_are_named():
-    with pytest.raises(TypeError, match=r"num_kv_heads must be a real number, got \[4, 2\]"):
-        kvcache.layout(config(2, 64, 4, num_kv_heads=[4, 2]))
+WRONG = [
+    ({"layer_types": ["full_attention"] * 31}, "layer_types must have an entry for each of 32"),
+    ({"layer_types": ["full_attention"] * 31 + ["odd"]}, "layer_types .* has 'odd'"),
+    ({"layer_types": ["linear_attention"] * 32}, "no field tells of which size"),
+    ({"layer_types": ["sliding_attention"] * 32}, "config must have sliding_window"),
+    ({"num_key_value_heads": [4] * 31}, "num_key_value_heads must have an entry for each of 32"),
+    ({"num_key_value_heads": [4] * 31 + [0]}, "num_key_value_heads must be at least 1, got 0"),
+    ({"hybrid_layer_pattern": [0] * 31 + [2]}, "hybrid_layer_pattern has 2"),
+    ({"attn_layer_indices": [3, 32]}, "attn_layer_indices = .* goes beyond 32 layers"),
+    (
+        {"sliding_window_pattern": 0.5, "sliding_window": 8},
+        "sliding_window_pattern must be a whole",
+    ),
+    ({"sliding_window": 4096, "max_window_layers": 28}, "use_sliding_window must be given"),
+    ({"sliding_window": -5}, "sliding_window must be at least 1, got -5"),
+    ({"num_kv_shared_layers": 32}, "num_kv_shared_layers = 32 leaves none of 32 layers"),
+    ({"block_configs": [{"attention": {"window_length": 512}}] * 32}, "block_configs has window"),
+    ({"block_configs": [{"attention": {"n_heads_in_group": 5}}] * 32}, "n_heads_in_group = 5"),
+    ({"block_configs": [{"attention": {"no_op": True}}] * 32}, "no layer keeps anything"),
+    ({"kv_lora_rank": 512}, "config must have qk_rope_head_dim"),
+    ({"use_mla": True}, "config must have kv_lora_rank"),
+    (
+        {"rope_scaling": {"type": "yarn", "factor": None}, "max_position_embeddings": 0},
+        "at least 1",
+    ),
+]
+
+
+@pytest.mark.parametrize(("more", "words"), WRONG, ids=lambda one: str(one)[:40])
+def test_a_field_that_cannot_be_is_named(more, words):
+    with pytest.raises(ValueError, match=words):
+        kvcache.layout(LLAMA3_8B | more)
+
+
+@pytest.mark.parametrize("more", [{"cross_attention_layers": [3]}, {"attention_chunk_size": 8192}])
+def test_a_window_beside_another_rule_is_named(more):
+    with pytest.raises(ValueError, match="config: sliding_window = 4096 implies attention within"):
+        kvcache.layout(LLAMA3_8B | more | {"sliding_window": 4096})
+
+
+def test_lists_of_the_wrong_type_are_named():
+    with pytest.raises(TypeError, match="layer_types must be a list, got 3"):
+        kvcache.layout(LLAMA3_8B | {"layer_types": 3})
+    with pytest.raises(TypeError, match="sliding_window must be a real number"):
+        kvcache.layout(LLAMA3_8B | {"sliding_window": [1024, 4096]})
+
+
+def test_a_window_saturates_and_a_state_stays():
+    groups = (kvcache.LayerGroup(2, 4, 4, window=10), kvcache.LayerGroup(1, 8, 0))
+    made = kvcache.Layout(groups, "int8", 1, (kvcache.State(3, 5),))
+    assert made.bytes_per_token == 2 * 8 + 8
+    sizes = [made.sequence_bytes(tokens) for tokens in (0, 1, 10, 11, 1000)]
+    assert sizes == [60, 60 + 24, 60 + 240, 60 + 160 + 88, 60 + 160 + 8000]
+    # 11 tokens are two blocks of 8 without a window; the 10 of the window are two as well
+    assert made.max_sequences(10**6, 11, block_size=8) == 10**6 // (60 + 16 * 24)
+    assert made.max_sequences(60 + 16 * 24 - 1, 11, block_size=8) == 0
+
+
+def test_rows_of_an_encoder_do_not_grow_with_the_answer():
+    cross, own = kvcache.LayerGroup(2, 4, 4, 1500, True), kvcache.LayerGroup(2, 4, 4)
+    made = kvcache.Layout((own, cross), "int8", 1)
+    assert made.bytes_per_token == 16
+    assert made.sequence_bytes(3) == 3 * 16 + 1500 * 16
+    assert made.sequence_bytes(3, encoder_tokens=7) == 10 * 16
+    assert made.max_sequences(1504 * 16 + 16 * 16, 3) == 1  # 94 blocks of 16, and one
+    with pytest.raises(ValueError, match="encoder_tokens must be at most 1500, got 1501"):
+        made.sequence_bytes(3, encoder_tokens=1501)
+    open_ended = kvcache.Layout((kvcache.LayerGroup(2, 4, 4, None, True),), "int8", 1)
+    assert open_ended.sequence_bytes(3, encoder_tokens=10**6) == 16 * 10**6
+    for call in (open_ended.sequence_bytes, lambda tokens: open_ended.max_sequences(1, tokens)):
+        with pytest.raises(ValueError, match="encoder_tokens must be given"):
+            call(3)
+    with pytest.raises(ValueError, match="encoder_tokens must be at least 0, got -1"):
+        made.sequence_bytes(3, encoder_tokens=-1)
+
+
+def test_a_sequence_beyond_the_context_is_named():
+    made = kvcache.layout(LLAMA3_8B | {"max_position_embeddings": 8192})
+    assert made.context == 8192 and made.sequence_bytes(8192) > 0
+    for call in (made.sequence_bytes, lambda tokens: made.max_sequences(10**12, tokens)):
+        with pytest.raises(ValueError, match="tokens must be at most 8192, .* got 8193"):
+            call(8193)
+    assert kvcache.layout(LLAMA3_8B).context is None
+
+
+STRETCHED = [
+    # Llama 3.1 states the stretched length itself; vLLM leaves it alone
+    (
+        131072,
+        {"rope_type": "llama3", "factor": 8.0, "original_max_position_embeddings": 8192},
+        131072,
+    ),
+    # Qwen 2.5 as its card says to serve it, and DeepSeek-V3
+    (32768, {"type": "yarn", "factor": 4.0, "original_max_position_embeddings": 32768}, 131072),
+    (163840, {"type": "yarn", "factor": 40, "original_max_position_embeddings": 4096}, 163840),
+    # Vicuna 16k
+    (4096, {"type": "linear", "factor": 4.0}, 16384),
+    (4096, {"rope_type": "dynamic", "factor": 2.5}, 10240),
+    (131072, {"type": "longrope", "factor": 32.0}, 131072),
+    (8192, {"rope_type": "default"}, 8192),
+]
+
+
+@pytest.mark.parametrize(("positions", "scaling", "context"), STRETCHED, ids=str)
+def test_interpolated_positions_stretch_the_context(positions, scaling, context):
+    for name in ("rope_scaling", "rope_parameters"):
+        more = {"max_position_embeddings": positions, name: scaling}
+        assert kvcache.layout(LLAMA3_8B | more).context == context
+
+
+def test_rows_that_a_format_cannot_store_are_named():
+    with pytest.raises(ValueError, match="stores 32 numbers together, so a row of 80 numbers"):
+        kvcache.layout(config(2, 80, 1), "q8_0")
+    assert kvcache.layout(config(2, 64, 1), "q8_0").bytes_per_token == 2 * 2 * 68
