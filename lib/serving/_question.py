@@ -128,29 +128,33 @@ def steps(question: Question, sizes: NDArray[np.int64]) -> NDArray[np.float64]:
     return np.asarray(whole.total)
 
 
-def load(question: Question, size: int) -> Fraction:
-    """Load over capacity with batches of a size, exactly."""
+def load(question: Question, size: int, time: float) -> Fraction:
+    """Load over capacity with batches of a size that take a time, exactly."""
     rate = errors.exact("arrival_rate", question.arrival_rate)
     if question.service is None:
-        [time] = times(question, np.array([size])).tolist()
         return rate * errors.exact("time", time) / size
     fixed, each = question.service.t_fixed, question.service.t_req
     return rate * (errors.exact("t_fixed", fixed) / size + errors.exact("t_req", each))
 
 
-def queue(question: Question, size: int) -> FixedBatchQueue | GreedyQueue:
-    """Law of the response times with batches of a size, or up to it.
-
-    Without measured times a batch takes what the chord from one request to ``size`` says. Times
-    of `serving.roofline` bend upwards and lie below it, so that the law of greedy batches errs
-    towards late answers; that of fixed ones uses the time at ``size`` alone.
-    """
+def queue(question: Question, size: int, line: LinearService) -> FixedBatchQueue | GreedyQueue:
+    """Law of the response times with batches of a size, or up to it, that take what a line says."""
     law = FixedBatchQueue if question.policy == "fixed" else GreedyQueue
-    return law(question.arrival_rate, size, question.service or chord(question, size))
+    return law(question.arrival_rate, size, line)
 
 
-def chord(question: Question, size: int) -> LinearService:
-    """Straight line through the times of one request and of ``size``."""
-    first, last = times(question, np.array([1, size])).tolist()
-    slope = max(last - first, 0.0) / max(size - 1, 1)
-    return LinearService(max(first - slope, 0.0), slope)
+def lines(question: Question, sizes: NDArray[np.int64]) -> list[LinearService]:
+    """For each size the line that tells how long batches up to it take.
+
+    Without measured times it is the chord from one request to the size. Times of
+    `serving.roofline` bend upwards and lie below it, so that the law of greedy batches errs
+    towards late answers; that of fixed ones uses the time at the size alone.
+    """
+    if question.service is not None:
+        return [question.service] * sizes.size
+    first, *lasts = times(question, np.array([1, *sizes])).tolist()
+    slopes = [
+        max(last - first, 0.0) / max(size - 1, 1)
+        for size, last in zip(sizes.tolist(), lasts, strict=True)
+    ]
+    return [LinearService(max(first - slope, 0.0), slope) for slope in slopes]

@@ -14,10 +14,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from . import errors
-from ._question import POLICIES, Question, load, queue, steps, times
+from ._question import POLICIES, Question, lines, load, queue, steps, times
 from ._relax import relax
 from ._walk import CLOSEST
 from .exact import LARGEST_CAP
+from .service import LinearService
 
 __all__ = [
     "CONDITIONS",
@@ -156,10 +157,11 @@ def region(question: Question, max_batch: int = 64) -> Region:
     'B = 6 to 16; below, it does not answer in time; nothing larger was tried'
     """
     sizes = _sizes(question, max_batch)
-    loads = [load(question, size) for size in sizes.tolist()]
+    served, lasts = lines(question, sizes), times(question, sizes).tolist()
+    loads = [load(question, *pair) for pair in zip(sizes.tolist(), lasts, strict=True)]
     response, mean = np.full((2, sizes.size), np.inf)
     for index in (place for place, one in enumerate(loads) if one <= 1 - CLOSEST):
-        law = queue(question, int(sizes[index]))
+        law = queue(question, int(sizes[index]), served[index])
         response[index], mean[index] = law.quantile(question.quantile), law.mean
     stable, step = np.array([one < 1 for one in loads]), steps(question, sizes)
     prompt = response <= question.slo
@@ -193,14 +195,15 @@ def largest_rate(question: Question, max_batch: int = 64) -> float:
 
     Notes
     -----
-    For each size a rate that will do is sought on a grid of 64 loads, downwards from capacity, and
-    then by bisection. Sizes that cannot bear more than what was found already are passed over.
+    By bisection for each size; with full batches, which may be late with less traffic, between two
+    of 64 loads, the first from capacity downwards that will do. Sizes that cannot bear more than
+    what was found already are passed over.
     """
     sizes = _sizes(question, max_batch)
     sizes = sizes[sizes <= question.most]
     if not sizes.size:
         return 0.0
-    lasts = times(question, sizes)
+    lasts, served = times(question, sizes), lines(question, sizes)
     allowed = lasts <= question.slo
     if question.token_slo is not None:
         allowed &= steps(question, sizes) <= question.token_slo
@@ -208,25 +211,29 @@ def largest_rate(question: Question, max_batch: int = 64) -> float:
     for size in sizes[allowed][::-1].tolist():
         capacity = size / float(lasts[size - 1])
         if capacity > found:
-            found = max(found, _largest(question, size, capacity, found))
+            found = max(found, _largest(question, size, served[size - 1], capacity, found))
     return found
 
 
-def _largest(question: Question, size: int, capacity: float, found: float) -> float:
+def _largest(
+    question: Question, size: int, line: LinearService, capacity: float, found: float
+) -> float:
     """Largest rate at which batches of a size answer in time, 0.0 if it is not above ``found``."""
 
     def early(share: float) -> bool:
-        law = queue(replace(question, arrival_rate=share * capacity), size)
+        law = queue(replace(question, arrival_rate=share * capacity), size, line)
         return law.quantile(question.quantile) <= question.slo
 
-    # greedy answers come later with more traffic, but a full batch may be late with less
-    if question.policy == "greedy" and found and not early(found / capacity):
-        return 0.0
-    grid = np.arange(64, 0, -1) / 64 - 1 / 128
-    inside = next((index for index, share in enumerate(grid) if early(share)), None)
-    if inside is None:
-        return 0.0
-    low, high = grid[inside], grid[inside - 1] if inside else 1 - 2 * float(CLOSEST)
+    if question.policy == "greedy":  # answers come later with more traffic
+        low, high = found / capacity + 1e-6 if found else 1e-4, 1 - 2 * float(CLOSEST)
+        if low >= high or not early(low):
+            return 0.0
+    else:  # a full batch may be late with less
+        grid = np.arange(64, 0, -1) / 64 - 1 / 128
+        inside = next((index for index, share in enumerate(grid) if early(share)), None)
+        if inside is None:
+            return 0.0
+        low, high = grid[inside], grid[inside - 1] if inside else 1 - 2 * float(CLOSEST)
     while high - low > 1e-6:
         middle = (low + high) / 2
         low, high = (middle, high) if early(middle) else (low, middle)

@@ -821,8 +821,8 @@ def region(result: constraint.Region, question: Any, max_batch: Any) -> None:
         strict=True,
     ):
         alone = size if question.policy == "fixed" else 1
-        [least] = _question.times(question, np.array([alone]))
-        assert stable == (_question.load(question, size) < 1) and (stable or np.isinf(time))
+        least, whole = _question.times(question, np.array([alone, size])).tolist()
+        assert stable == (_question.load(question, size, whole) < 1) and (stable or np.isinf(time))
         assert fits == (size <= question.most) and time >= least * (1 - 1e-9)
         assert prompt == (time <= question.slo)
         assert (size in result.feasible) == (stable and fits and prompt)

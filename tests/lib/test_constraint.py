@@ -83,7 +83,7 @@ def test_derived_times_are_never_below_the_roofline():
     sizes = np.arange(1, 33)
     whole = roofline.answers(LLAMA.model, A100, sizes, 512, 128, devices=4).total
     assert _question.times(CHAT, sizes) == pytest.approx(whole, rel=1e-12)
-    chord = _question.chord(CHAT, 32)
+    chord = _question.lines(CHAT, sizes)[-1]
     assert np.all(chord.time(sizes) >= whole * (1 - 1e-12))
     assert chord.time(32) == pytest.approx(whole[-1], rel=1e-12)
 
@@ -155,7 +155,7 @@ def test_an_empty_region_says_why():
     assert slow.reason == "no batch size will do; at B = 8, it does not keep up"
     assert slow.binds == ("stable",)
     with pytest.raises(UnstableError, match="batch"):
-        _question.queue(replace(EXAMPLE, arrival_rate=3000), 8)
+        _question.queue(replace(EXAMPLE, arrival_rate=3000), 8, EXAMPLE.service)
 
 
 @pytest.mark.parametrize(
