@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from fractions import Fraction
 from functools import cached_property
 from math import ceil
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -109,6 +110,11 @@ class Question:
         return self.machine.layout.max_sequences(self.budget.cache, self.tokens)
 
 
+def _options(machine: Machine) -> dict[str, Any]:
+    """What the functions of `serving.roofline` take of a machine."""
+    return {field.name: getattr(machine, field.name) for field in fields(machine)}
+
+
 def times(question: Question, sizes: NDArray[np.int64]) -> NDArray[np.float64]:
     """Time from the first token that a batch reads to the last one that it writes [s]."""
     if question.service is not None:
@@ -117,14 +123,14 @@ def times(question: Question, sizes: NDArray[np.int64]) -> NDArray[np.float64]:
         batch=sizes,
         input_tokens=question.input_tokens,
         output_tokens=question.output_tokens,
-        **vars(question.machine),
+        **_options(question.machine),
     )
     return np.asarray(whole.total)
 
 
 def steps(question: Question, sizes: NDArray[np.int64]) -> NDArray[np.float64]:
     """Least time between two tokens of the longest answer, whatever times were measured [s]."""
-    whole = roofline.decode_step(batch=sizes, tokens=question.tokens, **vars(question.machine))
+    whole = roofline.decode_step(batch=sizes, tokens=question.tokens, **_options(question.machine))
     return np.asarray(whole.total)
 
 

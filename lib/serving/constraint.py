@@ -30,7 +30,7 @@ __all__ = [
     "relax",
 ]
 
-CONDITIONS = {"stable": "keep up", "fits": "fit into memory", "prompt": "answer in time"}
+CONDITIONS = {"stable": "keep up", "fits": "fit into memory", "timely": "answer in time"}
 """The three conditions by name, and what they say of a batch size."""
 
 
@@ -44,7 +44,7 @@ class Region:
         What was asked.
     batches : ndarray, shape (n,)
         Sizes that were tried: 1, 2, ... [requests].
-    stable, fits, prompt : ndarray, shape (n,)
+    stable, fits, timely : ndarray, shape (n,)
         Whether each keeps up, fits into memory, and answers in time [1].
     response : ndarray, shape (n,)
         Percentile of the response time, ``inf`` where the queue is not stable [s].
@@ -58,7 +58,7 @@ class Region:
     batches: NDArray[np.int64]
     stable: NDArray[np.bool_]
     fits: NDArray[np.bool_]
-    prompt: NDArray[np.bool_]
+    timely: NDArray[np.bool_]
     response: NDArray[np.float64]
     mean: NDArray[np.float64]
     step: NDArray[np.float64]
@@ -66,12 +66,12 @@ class Region:
     @property
     def feasible(self) -> NDArray[np.int64]:
         """Sizes that meet all three conditions [requests]."""
-        return self.batches[self.stable & self.fits & self.prompt]
+        return self.batches[self.stable & self.fits & self.timely]
 
     @property
     def best(self) -> int | None:
         """The feasible size of least mean response time, None if there is none [requests]."""
-        inside = self.stable & self.fits & self.prompt
+        inside = self.stable & self.fits & self.timely
         if not inside.any():
             return None
         return int(self.batches[np.where(inside, self.mean, np.inf).argmin()])
@@ -107,7 +107,7 @@ class Region:
         if not 1 <= size <= self.batches.size:
             return []
         holds = {name: bool(getattr(self, name)[size - 1]) for name in CONDITIONS}
-        holds["prompt"] |= not holds["stable"]
+        holds["timely"] |= not holds["stable"]
         return [name for name in CONDITIONS if not holds[name]]
 
     def _words(self, size: int) -> str:
@@ -164,10 +164,10 @@ def region(question: Question, max_batch: int = 64) -> Region:
         law = queue(question, int(sizes[index]), served[index])
         response[index], mean[index] = law.quantile(question.quantile), law.mean
     stable, step = np.array([one < 1 for one in loads]), steps(question, sizes)
-    prompt = response <= question.slo
+    timely = response <= question.slo
     if question.token_slo is not None:
-        prompt &= step <= question.token_slo
-    return Region(question, sizes, stable, sizes <= question.most, prompt, response, mean, step)
+        timely &= step <= question.token_slo
+    return Region(question, sizes, stable, sizes <= question.most, timely, response, mean, step)
 
 
 def largest_rate(question: Question, max_batch: int = 64) -> float:

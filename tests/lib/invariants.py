@@ -812,11 +812,11 @@ def asked(result: constraint.Question, **arguments: Any) -> None:
 def region(result: constraint.Region, question: Any, max_batch: Any) -> None:
     """Check each size alone, and that the words name what is feasible."""
     assert result.batches.tolist() == list(range(1, int(exact(max_batch)) + 1))
-    for size, stable, fits, prompt, time in zip(
+    for size, stable, fits, timely, time in zip(
         result.batches.tolist(),
         result.stable,
         result.fits,
-        result.prompt,
+        result.timely,
         result.response,
         strict=True,
     ):
@@ -824,8 +824,8 @@ def region(result: constraint.Region, question: Any, max_batch: Any) -> None:
         least, whole = _question.times(question, np.array([alone, size])).tolist()
         assert stable == (_question.load(question, size, whole) < 1) and (stable or np.isinf(time))
         assert fits == (size <= question.most) and time >= least * (1 - 1e-9)
-        assert prompt == (time <= question.slo)
-        assert (size in result.feasible) == (stable and fits and prompt)
+        assert timely == (time <= question.slo)
+        assert (size in result.feasible) == (stable and fits and timely)
     assert (result.best is None) == (not result.feasible.size)
     assert result.reason.startswith("B = ") == bool(result.feasible.size)
     assert set(result.binds) <= set(constraint.CONDITIONS)

@@ -45,7 +45,7 @@ def test_the_sources_example_has_its_two_halves():
     assert found.batches[found.fits].tolist() == list(range(1, 31))  # its memory
     decided = decision.decide(100, EXAMPLE.service, slo=0.200, max_batch=30)
     assert found.feasible.tolist() == decided.batches[decided.feasible].tolist()
-    assert found.best == decided.fastest and found.binds == ("prompt",)
+    assert found.best == decided.fastest and found.binds == ("timely",)
 
 
 def test_a_server_that_does_not_wait_is_bound_by_memory():
@@ -92,7 +92,7 @@ def test_a_limit_on_tokens_ends_the_region_where_steps_take_longer():
     free = region(CHAT)
     limit = float(free.step[19])
     found = region(replace(CHAT, token_slo=limit))
-    assert found.feasible.max() == 20 and found.binds[-1] == "prompt"
+    assert found.feasible.max() == 20 and found.binds[-1] == "timely"
 
 
 def test_what_relaxes_a_region_makes_it_no_smaller():
