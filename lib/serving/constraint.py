@@ -222,7 +222,7 @@ def _largest(
 
     def early(share: float) -> bool:
         law = queue(replace(question, arrival_rate=share * capacity), size, line)
-        return law.quantile(question.quantile) <= question.slo
+        return bool(law.cdf(question.slo) >= question.quantile)
 
     if question.policy == "greedy":  # answers come later with more traffic
         low, high = found / capacity + 1e-6 if found else 1e-4, 1 - 2 * float(CLOSEST)
