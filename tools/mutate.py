@@ -32,8 +32,8 @@ os.environ["MPLBACKEND"] = "agg"
 
 ROOT = Path(__file__).resolve().parent.parent
 TESTS = (
-    *("test_attention.py", "test_domains.py", "test_exactly.py", "test_formulas.py"),
-    *("test_greedy.py", "test_kvcache.py", "test_operating.py", "test_service.py"),
+    *("test_attention.py", "test_constraint.py", "test_domains.py", "test_exactly.py"),
+    *("test_formulas.py", "test_greedy.py", "test_kvcache.py", "test_operating.py", "test_service.py"),
     *(
         "test_roofline.py",
         "test_surrogate.py",

@@ -143,10 +143,12 @@ def load(question: Question, size: int, time: float) -> Fraction:
     return rate * (errors.exact("t_fixed", fixed) / size + errors.exact("t_req", each))
 
 
-def queue(question: Question, size: int, line: LinearService) -> FixedBatchQueue | GreedyQueue:
+def queue(
+    policy: str, arrival_rate: float, size: int, line: LinearService
+) -> FixedBatchQueue | GreedyQueue:
     """Law of the response times with batches of a size, or up to it, that take what a line says."""
-    law = FixedBatchQueue if question.policy == "fixed" else GreedyQueue
-    return law(question.arrival_rate, size, line)
+    law = FixedBatchQueue if policy == "fixed" else GreedyQueue
+    return law(arrival_rate, size, line)
 
 
 def lines(question: Question, sizes: NDArray[np.int64]) -> list[LinearService]:

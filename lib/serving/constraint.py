@@ -8,7 +8,7 @@ changed, `largest_rate` asks how much traffic could be carried.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
@@ -161,7 +161,7 @@ def region(question: Question, max_batch: int = 64) -> Region:
     loads = [load(question, *pair) for pair in zip(sizes.tolist(), lasts, strict=True)]
     response, mean = np.full((2, sizes.size), np.inf)
     for index in (place for place, one in enumerate(loads) if one <= 1 - CLOSEST):
-        law = queue(question, int(sizes[index]), served[index])
+        law = queue(question.policy, question.arrival_rate, int(sizes[index]), served[index])
         response[index], mean[index] = law.quantile(question.quantile), law.mean
     stable, step = np.array([one < 1 for one in loads]), steps(question, sizes)
     timely = response <= question.slo
@@ -221,7 +221,7 @@ def _largest(
     """Largest rate at which batches of a size answer in time, 0.0 if it is not above ``found``."""
 
     def early(share: float) -> bool:
-        law = queue(replace(question, arrival_rate=share * capacity), size, line)
+        law = queue(question.policy, share * capacity, size, line)
         return bool(law.cdf(question.slo) >= question.quantile)
 
     if question.policy == "greedy":  # answers come later with more traffic

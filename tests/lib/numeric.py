@@ -278,7 +278,6 @@ STRATEGIES: dict[str, st.SearchStrategy[Any]] = {
     "policy of a question": st.sampled_from(["greedy", "fixed", "window"]),
     "service of a question": st.one_of(st.none(), services),
     "token_slo": st.one_of(st.none(), numbers),
-    "reserve": st.one_of(st.just(0), numbers),
 }
 """Arguments by name, from ordinary to extreme; most are valid."""
 
@@ -584,7 +583,6 @@ TYPICAL: dict[str, Any] = {
     "policy of a question": "greedy",
     "service of a question": None,
     "token_slo": None,
-    "reserve": 0,
 }
 """One right argument of each name."""
 
@@ -704,7 +702,6 @@ EXTREMES: dict[str, list[Any]] = {
     "policy of a question": ["greedy", "fixed"],
     "service of a question": [None],
     "token_slo": [None, 5e-324],
-    "reserve": [0, 10**20],
 }
 """Arguments of which every combination is tried."""
 EXTREMES["self"] = EXTREMES["service"]

@@ -155,7 +155,7 @@ def test_an_empty_region_says_why():
     assert slow.reason == "no batch size will do; at B = 8, it does not keep up"
     assert slow.binds == ("stable",)
     with pytest.raises(UnstableError, match="batch"):
-        _question.queue(replace(EXAMPLE, arrival_rate=3000), 8, EXAMPLE.service)
+        _question.queue("fixed", 3000, 8, EXAMPLE.service)
 
 
 @pytest.mark.parametrize(
