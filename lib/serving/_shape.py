@@ -2,16 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from typing import Any, NamedTuple
 
-from . import errors
-
-NESTED = ("text_config", "llm_config", "language_config", "thinker_config")
-LAYERS = ("num_hidden_layers", "n_layer", "n_layers", "num_layers", "num_transformer_layers")
-WIDTH = ("hidden_size", "n_embd", "n_embed", "d_model", "model_dim")
-HEADS = ("num_attention_heads", "n_head", "n_heads", "num_heads", "decoder_attention_heads")
-HEAD_DIM = ("head_dim", "kv_channels", "attention_head_dim")
+from . import _fields
 
 
 class Shape(NamedTuple):
@@ -33,7 +26,7 @@ class Shape(NamedTuple):
     attention_width: int
 
 
-def shape(config: Mapping[str, Any]) -> Shape:
+def shape(config: Any) -> Shape:
     """Read the widths of a model from the fields of its configuration.
 
     Parameters
@@ -51,24 +44,15 @@ def shape(config: Mapping[str, Any]) -> Shape:
     ValueError
         If a field is missing.
     """
-    part: Mapping[str, Any] = config
-    for name in NESTED:
-        if isinstance(part.get(name), Mapping):
-            part = part[name]
-    layers, width = _field(part, LAYERS), _field(part, WIDTH)
-    heads = _field(part, HEADS, 1)
-    if part.get("kv_lora_rank") is not None:
-        query = _field(part, ("qk_nope_head_dim",)) + _field(part, ("qk_rope_head_dim",))
-        return Shape(layers, width, heads * (query + _field(part, ("v_head_dim",))) // 2)
-    return Shape(layers, width, heads * _field(part, HEAD_DIM, max(width // heads, 1)))
-
-
-def _field(part: Mapping[str, Any], names: tuple[str, ...], default: int | None = None) -> int:
-    for name in names:
-        if part.get(name) is not None:
-            value = part[name]
-            largest = max(value) if isinstance(value, (list, tuple)) else value
-            return errors.integer(f"model: config: {name}", largest, at_least=1)
-    if default is None:
-        raise ValueError(f"model must have {names[0]} in its config, got {sorted(part)}")
-    return default
+    fields = _fields.language(config)
+    layers, width = _fields.layers(fields), _fields.count(fields, _fields.WIDTH)
+    names = _fields.DECODER_HEADS if _fields.given(fields, _fields.DECODER_HEADS) else _fields.HEADS
+    heads = max(_fields.per_layer(fields, names, layers, 1))
+    head_dim = _fields.count(fields, _fields.HEAD_DIM, max(width // heads, 1))
+    if not _fields.latent(fields):
+        return Shape(layers, width, heads * head_dim)
+    query, rotary = (
+        _fields.count(fields, (f"qk_{kind}_head_dim",), head_dim) for kind in ("nope", "rope")
+    )
+    value = _fields.count(fields, ("v_head_dim",), query)
+    return Shape(layers, width, heads * (query + rotary + value) // 2)

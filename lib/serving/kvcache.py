@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from . import _config, errors
+from . import _config, _fields, errors
 from ._allocation import Allocation, allocation, longest_context
 from ._budget import Budget, memory_budget
 from ._capacity import Capacity, capacity
@@ -29,6 +29,7 @@ __all__ = [
     "State",
     "allocation",
     "capacity",
+    "dimensions",
     "layout",
     "longest_context",
     "memory_budget",
@@ -164,6 +165,37 @@ class Layout:
         return rows + sum(state.bytes for state in self.states)
 
 
+def dimensions(config: Mapping[str, Any] | str | Path) -> tuple[int, int]:
+    """Read the layers and the width of a model, all that the source's formula asks for.
+
+    Parameters
+    ----------
+    config : dict, str or Path
+        Content of a Hugging Face ``config.json``, or the path of one.
+
+    Returns
+    -------
+    layers : int
+        Layers of the language model, whatever they keep [1].
+    width : int
+        Width of the model [1].
+
+    Raises
+    ------
+    TypeError
+        If ``config`` or a field has the wrong type.
+    ValueError
+        If ``config`` cannot be read or lacks a field.
+
+    Examples
+    --------
+    >>> dimensions({"n_layer": 12, "n_embd": 768})
+    (12, 768)
+    """
+    fields = _fields.language(config)
+    return _fields.layers(fields), _fields.count(fields, _fields.WIDTH)
+
+
 def layout(
     config: Mapping[str, Any] | str | Path, dtype: str = "bf16", tensor_parallel: int = 1
 ) -> Layout:
@@ -174,7 +206,7 @@ def layout(
     config : dict, str or Path
         Content of a Hugging Face ``config.json``, or the path of one.
     dtype : str
-        Format of the cache: fp32, fp16, bf16, fp8 or int8.
+        Format of the cache, a key of `BYTES`.
     tensor_parallel : int
         Devices over which the heads are split, at least 1 [1].
 
@@ -195,7 +227,13 @@ def layout(
     -----
     Query heads must divide evenly over the devices. Heads of keys must divide evenly too, or,
     if there are fewer than devices, each is copied to equally many devices. Source: vLLM,
-    ``vllm/model_executor/models/llama.py``, class ``LlamaAttention``.
+    ``vllm/model_executor/models/llama.py``, class ``LlamaAttention``. A latent row is kept whole
+    on each device, since all heads read it; states are split by their heads or channels.
+
+    Fields decide, by whatever name a family gives them. A field that is left out means what the
+    class of the model assumes, which its ``model_type`` tells (transformers 5.24.0); a field that
+    is null means nothing. States are counted as numbers of 4 bytes, as llama.cpp keeps them;
+    layers that attend within chunks as if a chunk were full.
 
     Examples
     --------

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from .catalog import Accelerator, Model, accelerator
+from .catalog import Accelerator, Model, accelerator, model
 
 
 @dataclass(frozen=True)
@@ -171,7 +171,7 @@ def _setups() -> dict[str, Setup]:
     }
     return {
         name: Setup(
-            models[row["model"]],
+            models.get(row["model"]) or model(row["model"]),
             accelerator(row["accelerator"]),
             row["devices"],
             row["dtype"],

@@ -453,6 +453,10 @@ def _parts(machine: Machine, batch: Any, new: int, lengths: range, passes: int) 
 
 def _held(group: LayerGroup, lengths: range) -> int:
     """Tokens that a group keeps of a sequence, added up over its lengths."""
+    if group.encoder:
+        if group.window is None:
+            raise ValueError("model must say how many tokens its encoder hands over")
+        return len(lengths) * group.window
     window = lengths.stop if group.window is None else group.window
     grows = len(range(lengths.start, min(lengths.stop, window + 1)))
     return grows * (2 * lengths.start + grows - 1) // 2 + (len(lengths) - grows) * window

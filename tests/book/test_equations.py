@@ -91,7 +91,7 @@ def test_a_formula_without_equation_or_with_two_is_found() -> None:
     ("latex", "symbol"),
     [
         ("x", "x"),
-        (r"B + \gamma", r"\gamma"),
+        (r"B + \zeta", r"\zeta"),
         (r"T_{\text{svc}}(x)", "x"),
         (r"T_{\text{other}}", r"T_{\text{other}}"),
         (r"T_{\mathrm{other}}", r"T_{\text{other}}"),
@@ -103,7 +103,7 @@ def test_a_formula_without_equation_or_with_two_is_found() -> None:
         (r"E", "E"),
         (r"e + 1", "e"),
         (r"\sum_{z = 1}^B B", "z"),
-        (r"\frac{1}{y}", "y"),
+        (r"\frac{1}{\xi}", r"\xi"),
         (r"\mathbf{B} + 1", r"\mathbf{B}"),
         (r"\mathrm{load} \le 1", r"\mathrm{load}"),
         (r"\mathrm{x}", r"\mathrm{x}"),

@@ -19,6 +19,7 @@ from serving import (
     constraint,
     errors,
     kvcache,
+    paging,
     policies,
     queues,
     roofline,
@@ -389,6 +390,12 @@ def layout(result: Any, config: Any, dtype: str, tensor_parallel: Any) -> None:
     assert result.bytes_per_token * devices == everywhere
 
 
+def dimensions(result: Any, config: Any) -> None:
+    """Check that the fields are read as they stand."""
+    assert result == (exact(config["num_hidden_layers"]), exact(config["hidden_size"]))
+    assert all(isinstance(one, int) and one >= 1 for one in result)
+
+
 def recounted(layout: Any, tokens: Any, encoder_tokens: Any, block: int) -> Fraction:
     """Count what a sequence keeps, number by number, in rows of whole blocks."""
     size = kvcache.BYTES[layout.dtype]
@@ -572,6 +579,66 @@ def factors(result: Any, values: Any) -> None:
         assert_near(one, other * len(scaled) / sum(map(exact, values)))
 
 
+def described(result: Any, **arguments: Any) -> None:
+    """Check that a description keeps what it was given."""
+    assert all(getattr(result, name) == value for name, value in arguments.items())
+    assert result == type(result)(**arguments)
+
+
+def waste(result: Any, input_tokens: Any, output_tokens: Any, allocator: Any) -> None:
+    """Check that shares are a whole, and the bounds of each way to set memory aside."""
+    parts = list(result)
+    assert all(0 <= part <= 1 for part in parts) and result.used > 0
+    assert_near(sum(parts), Fraction(1))
+    if isinstance(allocator, paging.Paged):
+        assert result.external == 0
+        steps = sum(exact(o) for o in output_tokens)
+        pairs = zip(map(exact, input_tokens), map(exact, output_tokens), strict=True)
+        used = sum(s * o + o * (o + 1) / 2 for s, o in pairs)
+        least = used / (used + steps * (exact(allocator.block_size) - 1))
+        assert exact(result.used) >= least * (1 - RELATIVE)  # under one block a sequence
+    elif allocator.room == "exact":
+        assert result.internal == 0
+        assert result.external < 0.5  # a power of two is less than twice what it is for
+
+
+def pooled(
+    result: Any, input_tokens: Any, output_tokens: Any, allocator: Any, pool: Any, arrivals: Any
+) -> None:
+    """Check that every step's parts are the pool, and that every token is written once."""
+    parts = [result.used, result.ahead, result.internal, result.rounding, result.free]
+    assert all((part >= 0).all() for part in parts)
+    assert (np.sum(parts, axis=0) == int(exact(pool))).all()
+    assert result.running.sum() == sum(int(exact(x)) for x in output_tokens)
+    assert result.running[-1] > 0 and result.waiting[-1] == 0
+    assert (result.preempted > 0) == (result.recomputed > 0)
+    assert result.preempted == 0 or isinstance(allocator, paging.Paged)
+    assert 0 <= result.mean_running <= len(input_tokens)
+
+
+def shared_blocks(result: int, lengths: Any, prefix: Any, block_size: Any) -> None:
+    """Check that sharing saves the full blocks of the prefix in all sequences but one."""
+    size = exact(block_size)
+    apart = sum(math.ceil(exact(row) / size) for row in lengths)
+    saved = max(0, len(lengths) - 1) * math.floor(exact(prefix) / size)
+    assert isinstance(result, int) and result == apart - saved
+
+
+def dispersion(result: float, self: Any, window: Any) -> None:
+    """Check the variance over the mean of counts in whole windows."""
+    times = getattr(self, "trace", self).times
+    if times[-1] / float(window) > 1e5:
+        assert result > 0
+        return
+    counts = [0] * int(times[-1] / float(window))
+    for time in times:
+        if int(time / float(window)) < len(counts):
+            counts[int(time / float(window))] += 1
+    mean = Fraction(sum(counts), len(counts))
+    squares = sum((count - mean) ** 2 for count in counts)
+    assert_near(result, squares / (len(counts) - 1) / mean)
+
+
 def quantile(result: float, self: Any, q: Any) -> None:
     """Check that a quantile is a response, and that quantiles rise."""
     assert self.quantile(0) <= result <= self.quantile(1)
@@ -728,6 +795,92 @@ def law(queue: Any, least: float) -> None:
     assert math.isclose(queue.sf(least * (1 - 1e-9)), 1) or least < 1e-300
 
 
+def fleet_simulated(result: Any, **arguments: Any) -> None:
+    """Check what holds of every fleet: bounds, Little's law and the order of shares."""
+    unit, replicas = float(exact(arguments["service_time"])), int(exact(arguments["replicas"]))
+    assert result.workers == replicas and 0 <= result.busy <= 1 and result.loss == 0
+    assert 0 <= result.hedged <= 1.5  # copies of the part before are among them
+    assert result.hedged == 0 or arguments["hedge"] is not None
+    least, middle, largest = map(result.quantile, (0, 0.5, 1))
+    assert 0 <= least <= middle <= largest < math.inf
+    assert least * (1 - 1e-4) <= result.mean + 1e-12 * unit <= largest * (1 + 1e-4) + 2e-12 * unit
+    if arguments["noise"] is None:
+        assert least >= unit * (1 - 1e-6)
+    shares = result.lengths
+    assert shares[0] == 1 and np.all(np.diff(shares) <= 0) and shares.size == 64
+
+
+def choices_response(result: float, utilization: Any, choices: Any) -> None:
+    """Check the sum with 50 digits, and that looking at more replicas helps."""
+    share, drawn = exact(utilization), int(exact(choices))
+    assert 1 <= result and exact(result) <= (1 + RELATIVE) / (1 - share)
+    if drawn > 1:
+        with mpmath.workdps(50):
+            rho = mpmath.mpf(share.numerator) / share.denominator
+            size, terms = mpmath.log(rho), []
+            while not terms or terms[-1] > 1e-20:
+                exponent = sum(drawn**k for k in range(1, len(terms) + 1))
+                terms.append(mpmath.exp(exponent * size))
+            close(result, mpmath.fsum(terms))
+
+
+def round_robin(result: Any, arrival_rate: Any, service_rate: Any, replicas: Any) -> None:
+    """Check the equation of the share that waits, and Little's law."""
+    arriving, served, count = exact(arrival_rate), exact(service_rate), int(exact(replicas))
+    share = exact(result.delay_probability)
+    assert arriving < served * count and 0 <= share < 1
+    long_run(result, arriving, 1 / served, share / (1 - share) / served, count)
+    with mpmath.workdps(50):
+        rate = mpmath.mpf(arriving.numerator) / arriving.denominator
+        rate *= mpmath.mpf(served.denominator) / served.numerator
+        x = mpmath.mpf(share.numerator) / share.denominator
+        found = (1 + (1 - x) / rate) ** -count
+        assert abs(found - x) <= 1e-9 * max(x, 1e-290) * (1 + count / rate)
+
+
+def priorities(
+    result: Any, arrival_rates: Any, service_means: Any, service_second_moments: Any, **_: Any
+) -> None:
+    """Check that the work of all classes is conserved if nobody is interrupted, and bounds."""
+    rows = (arrival_rates, service_means, service_second_moments)
+    rates, times, squares = ([exact(float(x)) for x in row] for row in rows)
+    assert len(result.loads) == len(rates)
+    total = sum(rate * time for rate, time in zip(rates, times, strict=True))
+    left = sum(rate * square for rate, square in zip(rates, squares, strict=True)) / 2
+    assert total < 1 and np.all(result.mean_wait >= 0)
+    for wait, response, time in zip(result.mean_wait, result.mean_response, times, strict=True):
+        assert_near(response, exact(float(wait)) + time)
+    if not _.get("preemptive"):
+        rows = zip(rates, times, result.mean_wait, strict=True)
+        work = sum(rate * time * exact(float(wait)) for rate, time, wait in rows)
+        assert_near(float(work), total * left / (1 - total))
+
+
+def shortest(
+    result: Any, arrival_rate: Any, service_mean: Any, service_cv: Any, foresight: Any = 1
+) -> None:
+    """Check that no order waits longer than first come, and none shorter than the bound."""
+    load, mean = exact(arrival_rate) * exact(service_mean), exact(service_mean)
+    variation = exact(service_cv)
+    assert load < 1
+    first = float(mean + mean * load * (1 + variation**2) / 2 / (1 - load))
+    assert float(mean) * (1 - 1e-9) <= result.mean_response <= first * (1 + 1e-6)
+    assert result.mean_slowdown >= 1 - 1e-9
+    if foresight == 0:
+        assert math.isclose(result.mean_response, first, rel_tol=1e-6)
+
+
+def of_size(result: float, self: Any, q: Any) -> None:
+    """Check that larger requests take longer."""
+    assert 0 < result < math.inf
+    assert self.response(float(q) / 2 + 5e-7) <= self.response(q) * (1 + 1e-9)
+
+
+def slowdown(result: float, self: Any, q: Any) -> None:
+    """Check that nobody is faster than alone."""
+    assert 1 - 1e-9 <= result < math.inf and self.response(q) > 0
+
+
 def machine(result: roofline.Machine, **arguments: Any) -> None:
     """Check that a machine keeps its numbers, and that shares scale its rates."""
     for name, value in arguments.items():
@@ -841,6 +994,55 @@ def largest(result: float, question: Any, max_batch: Any) -> None:
     assert not constraint.region(beyond, most).feasible.size
 
 
+def speculator(result: Any, **arguments: Any) -> None:
+    """Check that times and chances are kept."""
+    for name, value in arguments.items():
+        given = np.ravel(value) if name == "acceptance" else [value]
+        assert [float(x) for x in np.ravel(getattr(result, name))] == [float(x) for x in given]
+
+
+def token_time(self: Any, depth: int, running: int) -> Fraction:
+    """Time of a step over its tokens, which are added up place by place."""
+    time = exact(self.step_fixed) + depth * exact(self.draft_token_time)
+    time += exact(self.step_per_sequence) * running * (1 + depth * exact(self.repeat_share))
+    yields = [sum(exact(chance) ** j for j in range(depth + 1)) for chance in self.acceptance]
+    return time * sum(1 / one for one in yields) / len(yields)
+
+
+def depths(result: Any, self: Any, running: Any, deepest: Any) -> None:
+    """Check that no other depth is faster, for some numbers of sequences."""
+    assert result.shape == (int(exact(running)),)
+    for size in sorted({1, len(result) // 2 + 1, len(result)}):
+        times = [token_time(self, depth, size) for depth in range(int(exact(deepest)) + 1)]
+        assert times[result[size - 1]] <= min(times) * (1 + RELATIVE)
+
+
+def speculating(
+    result: float, self: Any, arrival_rate: Any, output_tokens: Any, depths: Any
+) -> None:
+    """Check the response against the closed form, and plans against those of their ends."""
+    rate, answer = exact(arrival_rate), exact(output_tokens)
+    plan = [int(exact(depth)) for depth in np.ravel(depths).tolist()]
+    alone = [token_time(self, depth, 1) for depth in set(plan)]
+    assert float(result) >= float(answer * min(alone)) * (1 - 1e-9)
+    if len(set(plan)) == 1:
+        slope = token_time(self, plan[0], 2) - alone[0]
+        expected = answer * alone[0] / (1 - rate * answer * slope)
+        room = 1 - rate * answer * slope  # near capacity the last digits of the load count
+        assert abs(exact(result) - expected) <= expected * (RELATIVE + Fraction(1, 10**13) / room)
+
+
+def played(result: Any, speculator: Any, output_tokens: Any, depths: Any, **others: Any) -> None:
+    """Check what cannot be otherwise: counts, and the least time an answer takes."""
+    most = max(int(exact(depth)) for depth in np.ravel(depths).tolist())
+    assert result.requests == int(exact(others["requests"])) // 32 * 30
+    assert 1 <= result.mean_yield <= most + 1 and result.mean_running > 0
+    assert result.half_width >= 0 and result.mean >= speculator.step_fixed
+    if not others["geometric"]:
+        steps = -(-math.ceil(output_tokens) // (most + 1))
+        assert result.mean >= steps * speculator.step_fixed * (1 - 1e-9)
+
+
 INVARIANTS: dict[str, Callable[..., None]] = {
     "serving.service.LinearService": made,
     "serving.service.LinearService.time": time,
@@ -864,6 +1066,7 @@ INVARIANTS: dict[str, Callable[..., None]] = {
     "serving.queues.mmck": mmck,
     "serving.queues.mgc": mgc,
     "serving.queues.gamma_transform": gamma_transform,
+    "serving.kvcache.dimensions": dimensions,
     "serving.kvcache.layout": layout,
     "serving.kvcache.Layout.sequence_bytes": sequence_bytes,
     "serving.kvcache.Layout.max_sequences": max_sequences,
@@ -877,6 +1080,13 @@ INVARIANTS: dict[str, Callable[..., None]] = {
     "serving.policies.Fixed": kept,
     "serving.policies.Greedy": kept,
     "serving.policies.Window": kept,
+    "serving.paging.Contiguous": described,
+    "serving.paging.Paged": described,
+    "serving.paging.waste": waste,
+    "serving.paging.simulate": pooled,
+    "serving.paging.shared_blocks": shared_blocks,
+    "serving.traces.Trace.dispersion": dispersion,
+    "serving.traces.Summary.dispersion": dispersion,
     "serving.simulation.Erlang": kept,
     "serving.simulation.Hyperexponential": kept,
     "serving.simulation.Bursty": kept,
@@ -891,6 +1101,14 @@ INVARIANTS: dict[str, Callable[..., None]] = {
     "serving.tradeoff.pareto": pareto,
     "serving.tradeoff.knee": knee,
     "serving.tradeoff.crossing": crossing,
+    "serving.fleet.simulate": fleet_simulated,
+    "serving.fleet.choices_response": choices_response,
+    "serving.fleet.round_robin": round_robin,
+    "serving.queues.priorities": priorities,
+    "serving.queues.shortest_first": shortest,
+    "serving.queues.srpt": shortest,
+    "serving.queues.Ordered.response": of_size,
+    "serving.queues.Ordered.slowdown": slowdown,
     "serving.roofline.Machine": machine,
     "serving.roofline.decode_step": step,
     "serving.roofline.prefill": passed,
@@ -899,16 +1117,35 @@ INVARIANTS: dict[str, Callable[..., None]] = {
     "serving.constraint.Question": asked,
     "serving.constraint.region": region,
     "serving.constraint.largest_rate": largest,
+    "serving.speculation.Speculator": speculator,
+    "serving.speculation.Speculator.depths": depths,
+    "serving.speculation.Speculator.response": speculating,
+    "serving.speculation.play": played,
 }
 """Checks by the full name of the function; each gets the result and the arguments."""
 
 
 def unstable(error: UnstableError, arguments: dict[str, Any]) -> None:
     """Check that what was called unstable is: no batch reaches the target, or not this one."""
-    servers = exact(arguments.get("servers", 1))
-    if "load" in arguments:
-        assert exact(arguments["load"]) >= servers
+    if "depths" in arguments:
+        engine = arguments.get("speculator", arguments.get("self"))
+        last = int(exact(np.ravel(arguments["depths"]).tolist()[-1]))
+        slope = token_time(engine, last, 2) - token_time(engine, last, 1)
+        load = exact(arguments["arrival_rate"]) * exact(arguments["output_tokens"]) * slope
+        assert load >= 1 - RELATIVE and "requests/s" in str(error)
         return
+    servers = exact(arguments.get("servers", arguments.get("replicas", 1)))
+    if "arrival_rates" in arguments:
+        pairs = zip(arguments["arrival_rates"], arguments["service_means"], strict=True)
+        assert sum(exact(float(rate)) * exact(float(time)) for rate, time in pairs) >= 1
+        return
+    if arguments.get("hedge") is not None:
+        servers /= 2  # copies may double the load, and a little more in a short run
+        servers *= Fraction(3, 4)
+    for name in ("load", "utilization"):
+        if name in arguments and "service" not in arguments and "self" not in arguments:
+            assert exact(arguments[name]) >= servers
+            return
     if "service_rate" in arguments:
         assert exact(arguments["arrival_rate"]) >= exact(arguments["service_rate"]) * servers
         return

@@ -19,12 +19,16 @@ from serving import (
     attention,
     catalog,
     constraint,
+    fleet,
     kvcache,
+    paging,
     policies,
     queues,
     roofline,
     simulation,
+    traces,
 )
+from serving.speculation import Speculator
 
 BELOW = {"formulas", "notation", "errors", "units"}
 """Modules that the numeric ones stand on; `formulas` has tests of its own here."""
@@ -62,18 +66,30 @@ def arguments(one: Documented) -> list[str]:
     return ["self"] * method + named
 
 
+PLACES = {
+    "serving.constraint": " of a question",
+    "serving.roofline": " of a machine",
+    "serving.simulation.simulate": " of a run",
+    "serving.fleet.simulate": " of a fleet",
+    "serving.speculation.play": " of a play",
+    "serving.speculation": " of a plan",
+    "serving.paging.simulate": " of sequences",
+}
+"""Where an argument is something else than elsewhere, and how it is called in the tables."""
+
+
 def key(one: Documented, argument: str) -> str:
     """Name under which the tables below hold an argument: the object of a method by its class."""
     if argument == "self":
         owner = one.name.split(".")[2]
-        return {"Layout": "layout", "Simulation": "simulation"}.get(owner, argument)
-    if one.name.startswith("serving.constraint") and argument in ("policy", "max_batch", "service"):
-        return f"{argument} of a question"
-    if one.name.startswith("serving.roofline") and argument in ("model", "dtype"):
-        return f"{argument} of a machine"
+        owners = {"Layout": "layout", "Simulation": "simulation", "Speculator": "speculator"}
+        return {**owners, "Trace": "trace", "Ordered": "ordered", "Summary": "summary"}.get(
+            owner, argument
+        )
     if argument == "layout":
         return "layout in an engine"
-    return f"{argument} of a run" if one.name == "serving.simulation.simulate" else argument
+    ends = [end for start, end in PLACES.items() if one.name.startswith(start)]
+    return next((argument + end for end in ends if argument + end in STRATEGIES), argument)
 
 
 def call(one: Documented) -> Callable[..., Any]:
@@ -151,6 +167,13 @@ MODELS = [
     attention.random_model(attention.Shape(2, 4, 2, 3, 5, 7, 12)),
     attention.random_model(attention.Shape(3, 2, 1, 8, 16, 9, 20), seed=1),
 ]
+ALLOCATORS = [
+    *(paging.Contiguous(64, room, buddy) for room in paging.ROOMS for buddy in (True, False)),
+    *(paging.Contiguous(10**300), paging.Paged(1), paging.Paged(16, 2), paging.Paged(10**300)),
+]
+ARRIVED = traces.Trace(
+    "a trace", np.array([0.0, 1.5, 2.0, 9.0]), np.array([5, 3, 8, 1]), np.array([1, 2, 9, 4])
+)
 KINDS = [
     *(policies.Fixed(1), policies.Fixed(3), policies.Greedy(1), policies.Greedy(8)),
     *(policies.Window(4, 0.02), policies.Window(4, 0.02, False), policies.Window(2, 1e300)),
@@ -168,6 +191,7 @@ RUNS = [
     simulation.simulate(50, policies.Fixed(1), LinearService(0.01, 0), requests=640, seed=1),
     simulation.simulate(None, policies.Greedy(2), LinearService(1, 0), arrivals=[0, 0.5, 7]),
 ]
+ORDERED = [queues.srpt(0.8, 1, 1.5), queues.shortest_first(9, 0.1, 0.3, 0.5)]
 MACHINES = [catalog.model("llama-2-70b"), catalog.model("gpt-3")]
 SHARES = ("weights_read", "bandwidth_share", "peak_share", "link_share")
 DEVICES = [catalog.accelerator("a100-80gb"), catalog.accelerator("t4")]
@@ -178,6 +202,11 @@ QUESTIONS = [
     for model, device in product(MACHINES, DEVICES)
     for rate, limit, policy in [(0.2, 5.0, "fixed"), (2.0, 1.0, "greedy"), (1e9, 1e-9, "greedy")]
 ]
+SPECULATORS = [
+    *(Speculator(0.002, 0.00002, 0.0001, 0.7), Speculator(0.02, 0.001, 0, [0.9, 0.4], 0.3)),
+    *(Speculator(1e-9, 1e-9, 1e6, 1 - 2**-53, 0), Speculator(1, 0.5, 0.1, 1e-300)),
+]
+
 
 STRATEGIES: dict[str, st.SearchStrategy[Any]] = {
     "self": services,
@@ -219,6 +248,20 @@ STRATEGIES: dict[str, st.SearchStrategy[Any]] = {
     "activations": st.one_of(st.just(0), numbers),
     "reserve": st.one_of(st.just(0), numbers, lists(st.integers(0, 10**9))),
     "config": configs,
+    "trace": st.just(ARRIVED),
+    "summary": st.just(ARRIVED.summary()),
+    "window": st.one_of(st.floats(0.001, 9), numbers),
+    "max_tokens": st.one_of(st.integers(1, 4096), numbers),
+    "room": st.sampled_from([*paging.ROOMS, "half"]),
+    "buddy": st.booleans(),
+    "spare": st.one_of(st.integers(0, 9), numbers),
+    "allocator": st.sampled_from(ALLOCATORS),
+    "input_tokens": lists(st.one_of(st.integers(0, 40), numbers)),
+    "output_tokens": lists(st.one_of(st.integers(1, 40), numbers)),
+    "pool": st.one_of(st.integers(1, 999), numbers),
+    "arrivals of sequences": st.one_of(st.none(), lists(st.integers(0, 50)).map(sorted)),
+    "lengths": lists(st.one_of(st.integers(0, 999), numbers)),
+    "prefix": st.one_of(st.integers(0, 99), numbers),
     "dtype": st.sampled_from([*kvcache.BYTES, "float16"]),
     "tensor_parallel": st.one_of(st.sampled_from([1, 2, 4, 8, 16, 64, 3]), numbers),
     "tokens": st.one_of(st.integers(0, 10**6), numbers),
@@ -262,6 +305,21 @@ STRATEGIES: dict[str, st.SearchStrategy[Any]] = {
     "percentiles": st.one_of(st.just(()), st.dictionaries(st.integers(1, 99), positive)),
     "quantile": st.one_of(st.sampled_from([0.5, 0.9, 0.99, 0.999]), st.floats(0, 1), numbers),
     "requests": st.sampled_from([1, 2000, 20_000]),
+    "choices": st.one_of(st.integers(1, 5), numbers),
+    "replicas": st.one_of(st.integers(1, 99), numbers),
+    "foresight": shares,
+    "ordered": st.sampled_from(ORDERED),
+    **dict.fromkeys(("arrival_rates", "service_means", "service_second_moments"), lists(numbers)),
+    "preemptive": st.booleans(),
+    "arrival_rate of a fleet": numbers,
+    "service_time of a fleet": positive,
+    "replicas of a fleet": st.one_of(st.integers(1, 9), numbers),
+    "router of a fleet": st.sampled_from(fleet.ROUTERS),
+    "choices of a fleet": st.one_of(st.integers(1, 5), numbers),
+    "noise of a fleet": st.sampled_from(NOISE),
+    "hedge of a fleet": st.one_of(st.none(), numbers),
+    "requests of a fleet": st.one_of(st.integers(32, 999), st.sampled_from([0, 31.0, 33.5, 1e300])),
+    "seed of a fleet": st.one_of(st.integers(0, 9), numbers),
     "model of a machine": st.sampled_from(MACHINES),
     "accelerator": st.sampled_from(DEVICES),
     "devices": st.one_of(st.sampled_from([1, 2, 4, 8, 3]), numbers),
@@ -270,14 +328,33 @@ STRATEGIES: dict[str, st.SearchStrategy[Any]] = {
     "arithmetic": st.sampled_from([None, "fp16", "int8", "fp8"]),
     **dict.fromkeys(SHARES, shares),
     "call_time": numbers,
-    "input_tokens": st.one_of(st.integers(1, 2048), numbers),
-    "output_tokens": st.one_of(st.integers(1, 2048), numbers),
+    "input_tokens of a question": st.one_of(st.integers(1, 2048), numbers),
+    "output_tokens of a question": st.one_of(st.integers(1, 2048), numbers),
     "machine": st.builds(lambda question: question.machine, st.sampled_from(QUESTIONS)),
     "question": st.sampled_from(QUESTIONS),
     "max_batch of a question": st.one_of(st.sampled_from([1, 3, 7]), st.integers(513, 10**20)),
     "policy of a question": st.sampled_from(["greedy", "fixed", "window"]),
     "service of a question": st.one_of(st.none(), services),
     "token_slo": st.one_of(st.none(), numbers),
+    "input_tokens of a machine": st.one_of(st.integers(1, 2048), numbers),
+    "output_tokens of a machine": st.one_of(st.integers(1, 2048), numbers),
+    "step_fixed": numbers,
+    "step_per_sequence": numbers,
+    "draft_token_time": numbers,
+    "acceptance": st.one_of(st.floats(0, 1), lists(st.floats(0, 1)), shares),
+    "repeat_share": shares,
+    "running": st.one_of(st.integers(1, 200), numbers),
+    "deepest": st.one_of(st.integers(0, 20), numbers),
+    "output_tokens of a plan": st.one_of(st.integers(1, 999), numbers),
+    "depths": st.one_of(st.integers(0, 9), lists(st.integers(0, 9)), numbers),
+    "speculator": st.sampled_from(SPECULATORS),
+    "speculator of a play": st.sampled_from(SPECULATORS),
+    "arrival_rate of a play": st.one_of(st.floats(0.1, 20), numbers),
+    "output_tokens of a play": st.one_of(st.floats(0, 60), st.sampled_from([1e12, 1e300])),
+    "depths of a play": st.one_of(st.integers(0, 9), lists(st.integers(0, 9)), numbers),
+    "geometric of a play": st.booleans(),
+    "requests of a play": st.sampled_from([1, 64, 200, 1e300]),
+    "seed of a play": st.one_of(st.integers(0, 9), numbers),
 }
 """Arguments by name, from ordinary to extreme; most are valid."""
 
@@ -375,6 +452,39 @@ def several(draw: st.DrawFn, **others: st.SearchStrategy[Any]) -> dict[str, Any]
 
 
 @st.composite
+def routed(draw: st.DrawFn) -> dict[str, Any]:
+    """Draw a fleet with traffic around what it can serve."""
+    names = [name for name in STRATEGIES if name.endswith(" of a fleet")]
+    drawn = {name.removesuffix(" of a fleet"): draw(STRATEGIES[name]) for name in names}
+    drawn |= {"replicas": draw(st.integers(1, 9)), "requests": draw(st.integers(32, 999))}
+    drawn["service_time"] = draw(decimals)
+    share = draw(st.sampled_from([1e-9, 0.1, 0.5, 0.9, 0.999, 1, 2]))
+    return drawn | {"arrival_rate": share * drawn["replicas"] / drawn["service_time"]}
+
+
+@st.composite
+def classed(draw: st.DrawFn) -> dict[str, Any]:
+    """Draw classes of requests with a load around one."""
+    rows = draw(st.lists(st.tuples(decimals, st.floats(0, 9)), min_size=1, max_size=5))
+    share = draw(st.sampled_from([0.1, 0.9, 1 - 1e-12, 1, 2])) / len(rows)
+    return {
+        "arrival_rates": [share / time for time, _ in rows],
+        "service_means": [time for time, _ in rows],
+        "service_second_moments": [time**2 * (1 + more) for time, more in rows],
+        "preemptive": draw(st.booleans()),
+    }
+
+
+@st.composite
+def lengths(draw: st.DrawFn, **others: st.SearchStrategy[Any]) -> dict[str, Any]:
+    """Draw lengths of requests with a load below one."""
+    mean, share = draw(decimals), draw(st.sampled_from([1e-3, 0.5, 0.9, 0.9999, 1]))
+    drawn = {name: draw(strategy) for name, strategy in others.items()}
+    variation = draw(st.floats(0, 9))
+    return {"arrival_rate": share / mean, "service_mean": mean, "service_cv": variation, **drawn}
+
+
+@st.composite
 def shaped(draw: st.DrawFn) -> dict[str, Any]:
     """Draw sizes of a decoder whose heads can share keys."""
     sizes = {name: draw(st.integers(1, 9)) for name in SIZES}
@@ -390,6 +500,28 @@ def continued(draw: st.DrawFn) -> dict[str, Any]:
     room = model.shape.positions - len(prompt) + 1
     keep = draw(st.sampled_from(attention.KEEP))
     return {"model": model, "prompt": prompt, "count": draw(st.integers(1, room + 1)), "keep": keep}
+
+
+@st.composite
+def sequences(draw: st.DrawFn, **others: st.SearchStrategy[Any]) -> dict[str, Any]:
+    """Draw sequences that fit an allocator, and perhaps steps at which they arrive."""
+    drawn = {name: draw(strategy) for name, strategy in others.items()}
+    rows = draw(
+        st.lists(st.tuples(st.integers(0, 40), st.integers(1, 24)), min_size=1, max_size=12)
+    )
+    drawn |= {"input_tokens": [row[0] for row in rows], "output_tokens": [row[1] for row in rows]}
+    if "pool" in drawn:
+        waits = st.lists(st.integers(0, 50), min_size=len(rows), max_size=len(rows)).map(sorted)
+        drawn["arrivals"] = draw(st.one_of(st.none(), waits))
+    return drawn | {"allocator": draw(st.sampled_from(ALLOCATORS))}
+
+
+@st.composite
+def alike(draw: st.DrawFn) -> dict[str, Any]:
+    """Draw sequences with a prefix that may fit into each."""
+    prefix = draw(st.integers(0, 99))
+    lengths = [prefix + rest for rest in draw(lists(st.integers(0, 99)))]
+    return {"lengths": lengths, "prefix": prefix, "block_size": draw(st.integers(1, 40))}
 
 
 @st.composite
@@ -472,8 +604,18 @@ TOGETHER: dict[str, st.SearchStrategy[dict[str, Any]]] = {
         service_mean=st.none(), service_second_moment=st.sampled_from([0, 0.5, 1, 9])
     ),
     "serving.attention.Shape": shaped(),
+    "serving.paging.waste": sequences(),
+    "serving.paging.simulate": sequences(pool=st.integers(20, 400)),
+    "serving.paging.shared_blocks": alike(),
     "serving.attention.generate": continued(),
     "serving.simulation.simulate": queueing(),
+    "serving.fleet.simulate": routed(),
+    "serving.fleet.round_robin": several(service_rate=st.none()).map(
+        lambda drawn: {"replicas" if name == "servers" else name: x for name, x in drawn.items()}
+    ),
+    "serving.queues.priorities": classed(),
+    "serving.queues.shortest_first": lengths(foresight=st.sampled_from([0, 0.3, 1])),
+    "serving.queues.srpt": lengths(),
 }
 """Arguments that go together, for functions that refuse most others."""
 
@@ -524,6 +666,20 @@ TYPICAL: dict[str, Any] = {
     "activations": 10**9,
     "reserve": 10**8,
     "config": {"num_hidden_layers": 80, "hidden_size": 8192, "num_attention_heads": 64},
+    "trace": ARRIVED,
+    "summary": ARRIVED.summary(),
+    "window": 2.0,
+    "max_tokens": 2048,
+    "room": "exact",
+    "buddy": True,
+    "spare": 1,
+    "allocator": paging.Paged(16),
+    "input_tokens": [8, 9, 10],
+    "output_tokens": [1, 2, 3],
+    "pool": 99,
+    "arrivals of sequences": [0, 1, 2],
+    "lengths": [8, 9, 10],
+    "prefix": 5,
     "dtype": "bf16",
     "tensor_parallel": 1,
     "tokens": 2048,
@@ -567,6 +723,23 @@ TYPICAL: dict[str, Any] = {
     "percentiles": (),
     "quantile": 0.99,
     "requests": 20_000,
+    "choices": 2,
+    "replicas": 3,
+    "foresight": 0.5,
+    "ordered": ORDERED[0],
+    "arrival_rates": [0.1, 0.2, 0.1],
+    "service_means": [1, 0.5, 2],
+    "service_second_moments": [2, 0.5, 4],
+    "preemptive": True,
+    "arrival_rate of a fleet": 2,
+    "service_time of a fleet": 0.5,
+    "replicas of a fleet": 3,
+    "router of a fleet": "choices",
+    "choices of a fleet": 2,
+    "noise of a fleet": simulation.Gamma(0.5),
+    "hedge of a fleet": 1.5,
+    "requests of a fleet": 320,
+    "seed of a fleet": 3,
     "model of a machine": MACHINES[0],
     "accelerator": DEVICES[0],
     "devices": 4,
@@ -575,14 +748,33 @@ TYPICAL: dict[str, Any] = {
     "arithmetic": None,
     **dict.fromkeys(SHARES, 0.5),
     "call_time": 1e-5,
-    "input_tokens": 128,
-    "output_tokens": 8,
+    "input_tokens of a question": 128,
+    "output_tokens of a question": 8,
     "machine": QUESTIONS[0].machine,
     "question": QUESTIONS[0],
     "max_batch of a question": 3,
     "policy of a question": "greedy",
     "service of a question": None,
     "token_slo": None,
+    "input_tokens of a machine": 128,
+    "output_tokens of a machine": 8,
+    "step_fixed": 0.020,
+    "step_per_sequence": 0.00025,
+    "draft_token_time": 0.00075,
+    "acceptance": 0.7,
+    "repeat_share": 0.5,
+    "running": 100,
+    "deepest": 8,
+    "output_tokens of a plan": 30,
+    "depths": [4, 3, 1, 0],
+    "speculator": SPECULATORS[0],
+    "speculator of a play": SPECULATORS[0],
+    "arrival_rate of a play": 100,
+    "output_tokens of a play": 30,
+    "depths of a play": 2,
+    "geometric of a play": True,
+    "requests of a play": 64,
+    "seed of a play": 3,
 }
 """One right argument of each name."""
 
@@ -643,6 +835,20 @@ EXTREMES: dict[str, list[Any]] = {
         {"num_hidden_layers": layers, "num_attention_heads": heads, "head_dim": dim}
         for layers, heads, dim in product([0, 1, 80, 1e308], [1, 64], [1, 128, 1e308])
     ],
+    "trace": [ARRIVED],
+    "summary": [ARRIVED.summary()],
+    "window": [*EXTREME, 1e-9, 2.0],
+    "max_tokens": [*EXTREME, 64],
+    "room": list(paging.ROOMS),
+    "buddy": [True, False],
+    "spare": [*EXTREME, 10],
+    "allocator": ALLOCATORS,
+    "input_tokens": [[0, 0, 0], [1, 10**15, 5], [1e160] * 3, [3, 30, 0]],
+    "output_tokens": [[1, 1, 1], [1, 10**15, 5], [1e160] * 3, [20, 30, 9]],
+    "pool": [*EXTREME, 256, 10**15],
+    "arrivals of sequences": [None, [0, 0, 9]],
+    "lengths": [[], [0], [10**15] * 3, [1e160], [3, 4, 5]],
+    "prefix": [*EXTREME, 2],
     "dtype": [*kvcache.BYTES],
     "tensor_parallel": [*EXTREME, 2, 64, 128],
     "tokens": [*EXTREME, 2048, 10**20],
@@ -686,6 +892,23 @@ EXTREMES: dict[str, list[Any]] = {
     "percentiles": [()],
     "quantile": [1 - 1e-16],
     "requests": [2000],
+    "choices": [1, 2, 1000, 1e300],
+    "replicas": [1, 2, 10_000, 1e300],
+    "foresight": [0, 5e-324, 0.5, 1 - 1e-16, 1],
+    "ordered": ORDERED,
+    **dict.fromkeys(
+        ("arrival_rates", "service_means", "service_second_moments"), rows(0, 1e-300, 1e300)
+    ),
+    "preemptive": [True, False],
+    "arrival_rate of a fleet": [*EXTREME, 1e-9],
+    "service_time of a fleet": EXTREME,
+    "replicas of a fleet": [2, 1e300],
+    "router of a fleet": ["choices", "round robin", "least work"],
+    "choices of a fleet": [1, 2],
+    "noise of a fleet": [simulation.Gamma(100)],
+    "hedge of a fleet": [None, *EXTREME[::2]],
+    "requests of a fleet": [64],
+    "seed of a fleet": [1.7976931348623157e308],
     "model of a machine": MACHINES,
     "accelerator": DEVICES,
     "devices": [1, 8, 16, 1e300],
@@ -694,14 +917,33 @@ EXTREMES: dict[str, list[Any]] = {
     "arithmetic": [None, "fp16"],
     **dict.fromkeys(SHARES, [1e-300, 1]),
     "call_time": [0, 1.7976931348623157e308],
-    "input_tokens": [1, 2047, 1e300],
-    "output_tokens": [1, 2, 10**20],
+    "input_tokens of a question": [1, 2047, 1e300],
+    "output_tokens of a question": [1, 2, 10**20],
     "machine": [QUESTIONS[0].machine, QUESTIONS[-1].machine],
     "question": QUESTIONS,
     "max_batch of a question": [1, 4],
     "policy of a question": ["greedy", "fixed"],
     "service of a question": [None],
     "token_slo": [None, 5e-324],
+    "input_tokens of a machine": [1, 2047, 1e300],
+    "output_tokens of a machine": [1, 2, 10**20],
+    "step_fixed": [*EXTREME, 1e-9],
+    "step_per_sequence": [*EXTREME, 1e-9],
+    "draft_token_time": [0, 1e-300, 1],
+    "acceptance": [5e-324, 1 - 1e-16],
+    "repeat_share": [0, 1e-300, 1],
+    "running": [1, 200, 1e300],
+    "deepest": [0, 64, 1e300],
+    "output_tokens of a plan": [*EXTREME, 1e9],
+    "depths": [0, 64, [64, 0], [0, 64], 1e300],
+    "speculator": SPECULATORS,
+    "speculator of a play": SPECULATORS,
+    "arrival_rate of a play": EXTREME,
+    "output_tokens of a play": [1, 1e300],
+    "depths of a play": [0, [64, 0]],
+    "geometric of a play": [False],
+    "requests of a play": [64, 1e300],
+    "seed of a play": [1.7976931348623157e308],
 }
 """Arguments of which every combination is tried."""
 EXTREMES["self"] = EXTREMES["service"]
@@ -718,7 +960,8 @@ SIGNED = {"arrivals"}
 """Numbers that may be negative."""
 ENDLESS = {"max_wait", "tail"}
 """Numbers that may be infinite."""
-OBJECTS = {"self", "service", "shape", "model", "transform", "layout"}
+OBJECTS = {"self", "service", "allocator", "shape", "model", "transform", "layout"}
+OBJECTS = {"self", "service", "shape", "model", "transform", "speculator", "layout"}
 """Arguments that are no numbers."""
 
 

@@ -324,8 +324,10 @@ WINDOWS = {
     ),
     "Step-3.5: kinds of the layers that draft come last": (
         plain(4, 4096, 64, None, num_attention_groups=8, head_dim=128, sliding_window=512,
-              num_nextn_predict_layers=1, layer_types=[WHOLE, SLIDING, SLIDING, SLIDING, WHOLE]),
-        [(1, 1024, 1024, None), (3, 1024, 1024, 512)],
+              num_nextn_predict_layers=1, layer_types=[WHOLE, SLIDING, SLIDING, SLIDING, WHOLE],
+              attention_other_setting={"attention_type": SLIDING, "num_attention_heads": 96,
+                                       "num_attention_groups": 4, "head_dim": 128}),
+        [(1, 1024, 1024, None), (3, 512, 512, 512)],
     ),
     "GPT-Neo 1.3B": (
         {"model_type": "gpt_neo", "num_layers": 24, "num_heads": 16, "hidden_size": 2048,
@@ -597,6 +599,15 @@ def test_what_the_class_assumes_gives_way_to_any_name_that_is_there():
     assert read(gpt2 | {"model_type": "gpt_bigcode", "multi_query": None})[0] == [(2, 64, 64, None)]
     assert read(plain(2, 64, 4, 4, model_type="mistral"))[0] == [(2, 64, 64, 4096)]
     assert read(plain(2, 64, 4, 4, model_type="mistral", sliding_window=None))[0][0][3] is None
+
+
+def test_layers_and_width_by_any_name():
+    assert kvcache.dimensions(V3) == (61, 7168)
+    assert kvcache.dimensions(WHISPER) == (6, 512)
+    assert kvcache.dimensions(WINDOWS["Gemma 3 without its class"][0]) == (34, 2560)
+    assert kvcache.dimensions(catalog.model("llama-4-scout").config) == (48, 5120)
+    with pytest.raises(ValueError, match="config must have hidden_size"):
+        kvcache.dimensions({"num_hidden_layers": 2})
 
 
 @pytest.mark.parametrize("model", catalog.models().values(), ids=lambda model: model.name)

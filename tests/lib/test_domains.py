@@ -18,9 +18,21 @@ INSIDE = {
     **{"quantile": 0.99, "gain": 0.1, "first_batch": 8, "last_batch": 32},
     **{"tail_root": 0.5, "tolerance": 0.1, "confidence": 0.95, "confidence_quantile": 1.96},
     **{"gap_std": 1, "service_std": 1, "gap_cv": 1, "wait_std": 1, "waiting_share": 0.5},
-    **{"peak_rate": 3, "link_rate": 1, "call_time": 0, "sequence_bytes": 0.1},
+    **{"peak_rate": 3, "link_rate": 1, "call_time": 0, "kept_bytes": 0.1},
+    **{"latent_width": 1, "rotary_width": 1, "full_bytes": 1, "window_bytes": 1},
+    **{"window_tokens": 1},
+    **{"constant_bytes": 1},
     **{"device_price": 1},
     **{"empty_probability": 0.1, "greedy_size": 2, "greedy_square": 5},
+    **{"depth": 2, "rate_growth": 2, "scaling_delay": 3, "headroom": 1, "backlog": 9},
+    **{"hedge_share": 0.2, "late_share": 0.1, "work_in_service": 1},
+    **{"load_before": 0.2, "load_through": 0.5},
+    **{"input_mean": 1, "output_mean": 2, "output_square": 5, "output_cv": 0.5},
+    **{"length_product": 2, "token_time": 1, "block_size": 16, "growth": 2},
+    **{"acceptance": 0.7, "drafted": 4, "step_fixed": 20, "step_per_sequence": 0.25},
+    **{"spec_fixed": 23, "spec_each": 1, "step_yield": 2.5},
+    **{"running_limit": 64, "prefix_tokens": 1, "longest_mean": 6, "pool_tokens": 9},
+    **{"experts": 8, "chosen_experts": 2},
 }
 """Arguments at which every formula has a value."""
 
@@ -32,6 +44,50 @@ DELAYED = [
 
 # For each formula, changes to these arguments that violate one condition each.
 OUTSIDE = {
+    "token_load": [{"arrival_rate": -1}, {"output_mean": 0.5}, {"step_per_sequence": -1}],
+    **dict.fromkeys(
+        ("engine_running", "engine_response"),
+        [
+            *({"arrival_rate": -1}, {"output_mean": 0.5}, {"step_fixed": -1}),
+            {"step_per_sequence": -1},
+        ],
+    ),
+    "engine_capacity": [{"output_mean": 0.5}, {"step_per_sequence": 0}],
+    "limited_capacity": [
+        *(
+            {"running_limit": 0.5},
+            {"output_mean": 0.5},
+            {"step_fixed": -0.1, "step_per_sequence": 1},
+        ),
+        *({"step_per_sequence": -0.0001}, {"step_fixed": 0, "step_per_sequence": 0}),
+    ],
+    "memory_running": [
+        *(
+            {"pool_tokens": -1},
+            {"length_product": -1},
+            {"output_mean": 0.5},
+            {"output_square": 0.5},
+        ),
+    ],
+    "prefix_running": [
+        *(
+            {"pool_tokens": 0.5},
+            {"prefix_tokens": -1},
+            {"output_mean": 0.5},
+            {"output_square": 0.5},
+        ),
+        {"length_product": 0.5},
+    ],
+    "dropped_gain": [
+        *({"batch": 0.5}, {"output_mean": 0.5}, {"longest_mean": 1}, {"longest_mean": 1e9}),
+        *({"step_fixed": -0.0001, "step_per_sequence": 1}, {"step_per_sequence": -0.0001}),
+        {"step_fixed": 0, "step_per_sequence": 0},
+    ],
+    "padded_gain": [{"output_mean": 0.5}, {"longest_mean": 1}],
+    "experts_touched": [
+        *({"chosen_experts": -1}, {"experts": 0.5, "chosen_experts": 0.4}),
+        *({"chosen_experts": 9}, {"batch": 0.5}),
+    ],
     "requests_in_system": [{"arrival_rate": -1}, {"response_time": -1}],
     "quiet_probability": [{"arrival_rate": -1}, {"time": -1}],
     "batch_time": [{"batch": 0.5}, {"t_fixed": -1}, {"t_req": -1}],
@@ -65,6 +121,13 @@ OUTSIDE = {
         *({"element_bytes": 0}, {"t_fixed": -1}, {"t_req": -1}, {"t_fixed": 0, "t_req": 0}),
     ],
     "token_cost": [{"device_price": -1}, {"devices": 0}, {"arrival_rate": 0}, {"output_tokens": 0}],
+    "latent_token_bytes": [
+        *({"layers": 0}, {"latent_width": 0}, {"rotary_width": -1}, {"element_bytes": 0}),
+    ],
+    "sequence_bytes": [
+        *({"full_bytes": -1}, {"window_bytes": -1}, {"window_tokens": 0}, {"constant_bytes": -1}),
+        {"tokens": -1},
+    ],
     "parity_tokens": [{"n_parameters": 0}, {"layers": 0}, {"kv_heads": 0}, {"head_dim": 0}],
     "projection_work": [{"layers": 0}, {"width": 0}, {"kv_width": 0}],
     "mlp_work": [{"layers": 0}, {"width": 0}, {"mlp_width": 0}],
@@ -81,6 +144,15 @@ OUTSIDE = {
         *({"layers": 0}, {"width": 0}, {"kv_width": 0}, {"mlp_width": 0}, {"input_tokens": 0}),
         {"output_tokens": 0},
     ],
+    "held_tokens": [{"length_product": -1}, {"output_mean": 0.9}, {"output_square": 3.9}],
+    "held_by_variability": [{"input_mean": -1}, {"output_mean": 0.9}, {"output_cv": -0.1}],
+    "mean_running": [{"arrival_rate": -1}, {"output_mean": 0.9}, {"token_time": -1}],
+    "running_tokens": [
+        *({"arrival_rate": -1}, {"token_time": -1}, {"length_product": -1}),
+        {"output_square": 0.9},
+    ],
+    "block_waste": [{"block_size": 0.9}],
+    "class_use": [{"growth": 1}],
     "takeover_tokens": [{"width": 0}, {"kv_width": 0}, {"mlp_width": 0}],
     "weight_intensity": [{"batch": 0.5}, {"element_bytes": 0}],
     "cache_intensity": [{"width": 0}, {"kv_width": 0}, {"element_bytes": 0}],
@@ -165,11 +237,44 @@ OUTSIDE = {
     "kimura": [*DELAYED, {"rate": 0}, {"service_cv": -1}],
     "last_place_wait": [{"servers": 0}, {"capacity": 3}, {"service_rate": 0}],
     "overload_loss": [{"load": 0.9}],
+    "two_choices_tail": [{"load": 0}, {"depth": -1}, {"depth": 15}],
+    "round_robin_load": [
+        *({"delay_probability": 0}, {"delay_probability": 1}, {"servers": 0.9}),
+    ],
+    "round_robin_wait": [
+        *({"delay_probability": -0.1}, {"delay_probability": 1}, {"service_rate": 0}),
+    ],
+    "growth_backlog": [{"rate_growth": 0, "headroom": 0}, {"headroom": -1}, {"headroom": 7}],
+    "drain_time": [
+        *({"backlog": -1}, {"rate": -1}, {"service_rate": -1, "rate": -9}, {"servers": 0.9}),
+    ],
+    "scaling_servers": [
+        *({"offered_load": -1}, {"rate_growth": -1}, {"service_mean": -1}, {"scaling_delay": -1}),
+        {"staffing_margin": -1},
+    ],
+    "saturation_backlog": [{"rate": 0}, {"rate_growth": 0}],
+    "hedged_response": [
+        *({"rate": -1}, {"service_rate": 0, "rate": 0}, {"hedge_share": -0.1}),
+        {"hedge_share": 1.1, "rate": 0.5},
+    ],
+    "hedged_quantile": [
+        *({"rate": -1}, {"service_rate": 0, "rate": 0}, {"hedge_share": 1.1, "rate": 0.5}),
+        *({"late_share": 0}, {"late_share": 0.3}),
+    ],
+    "hedge_break_even": [
+        *({"hedge_share": 1.1}, {"late_share": 0}, {"late_share": 1, "hedge_share": 1}),
+        {"late_share": 0.3},
+    ],
+    "priority_wait": [{"work_in_service": -1}, {"load_before": -0.1}, {"load_before": 0.6}],
+    "preemptive_response": [
+        *({"service_mean": -1}, {"work_in_service": -1}, {"load_before": -0.1}),
+        {"load_before": 0.6},
+    ],
     "ridge_intensity": [{"peak_rate": 0}, {"bandwidth": 0}],
     "ridge_batch": [{"element_bytes": 0}, {"peak_rate": 0}, {"bandwidth": 0}],
     "matmul_time": [{"batch": 0.5}, {"n_parameters": 0}, {"devices": 0.5}, {"peak_rate": 0}],
     "cache_read_time": [
-        *({"batch": -1}, {"sequence_bytes": -1}, {"devices": 0.5}, {"bandwidth": 0}),
+        *({"batch": -1}, {"kept_bytes": -1}, {"devices": 0.5}, {"bandwidth": 0}),
     ],
     "attention_time": [
         *({"batch": -1}, {"layers": 0}, {"width": 0}, {"tokens": -1}, {"devices": 0.5}),
@@ -188,12 +293,12 @@ OUTSIDE = {
         *({"link_rate": 0}, {"call_time": -1}),
     ],
     "step_time": [
-        *({"batch": 0.5}, {"n_parameters": 0}, {"element_bytes": 0}, {"sequence_bytes": -1}),
+        *({"batch": 0.5}, {"n_parameters": 0}, {"element_bytes": 0}, {"kept_bytes": -1}),
         *({"devices": 0.5}, {"bandwidth": 0}, {"peak_rate": 0}),
     ],
     "crossing_batch": [
         *({"n_parameters": 0}, {"layers": 0}, {"width": 0}, {"tokens": -0.1}),
-        *({"element_bytes": 0}, {"sequence_bytes": -1}, {"peak_rate": 0}, {"sequence_bytes": 6}),
+        *({"element_bytes": 0}, {"kept_bytes": -1}, {"peak_rate": 0}, {"kept_bytes": 6}),
     ],
     "crossing_tokens": [
         *({"n_parameters": 0}, {"layers": 0}, {"width": 0}, {"kv_heads": 0.9}),
@@ -209,8 +314,23 @@ OUTSIDE = {
         *({"element_bytes": 0}, {"input_tokens": 0}, {"output_tokens": 0}, {"devices": 0.5}),
         *({"bandwidth": 0}, {"peak_rate": 0}),
     ],
+    "chain_yield": [{"acceptance": 0}, {"acceptance": 1}, {"drafted": -1}],
+    "speculative_capacity": [{"output_mean": 0.9}, {"spec_each": 0}, {"step_yield": 0.9}],
+    "speculative_response": [
+        *({"arrival_rate": -1}, {"output_mean": 0.9}, {"spec_fixed": -1}, {"spec_each": -1}),
+        {"step_yield": 0.9, "arrival_rate": 0.1},
+    ],
+    "break_even_running": [
+        *({"step_per_sequence": -0.1}, {"spec_fixed": -1}, {"spec_fixed": 51}),
+        {"spec_each": 0.6},
+    ],
+    "break_even_load": [
+        *({"output_mean": 0.9}, {"step_per_sequence": -0.1}, {"spec_fixed": -1}),
+        *({"spec_fixed": 50}, {"spec_each": 0.6}),
+    ],
 }
 UNSTABLE = {
+    **dict.fromkeys(("engine_running", "engine_response"), {"step_per_sequence": 1}),
     "min_batch": {"arrival_rate": 1400},
     "surrogate_wait": {"arrival_rate": 276},
     "surrogate_total": {"arrival_rate": 320},
@@ -238,6 +358,11 @@ UNSTABLE = {
     "greedy_light_bound": {"arrival_rate": 2000},
     "greedy_busy_bound": {"arrival_rate": 2000},
     "greedy_bound": {"arrival_rate": 2000},
+    "two_choices_tail": {"load": 1},
+    "drain_time": {"rate": 8},
+    **dict.fromkeys(["hedged_response", "hedged_quantile"], {"rate": 1.9}),
+    **dict.fromkeys(["priority_wait", "preemptive_response"], {"load_through": 1}),
+    "speculative_response": {"arrival_rate": 2},
 }
 
 

@@ -310,8 +310,8 @@ def test_a_symbol_that_is_not_in_the_table_is_refused():
 def test_formulas_take_numbers_arrays_and_symbols():
     for made in formulas.REGISTRY.values():
         assert isinstance(made.function(*made.symbols), sympy.Expr)
-        # powers of two are exact, so numbers and arrays go the same way
-        point = [0.5**n for n in range(1, len(made.symbols) + 1)]
+        # powers of two are exact, so numbers and arrays go the same way; no two have one ratio
+        point = [0.5 ** (n * n) for n in range(1, len(made.symbols) + 1)]
         result = made.function(*(np.array([x, x]) for x in point))
         assert result.shape == (2,)
         assert made.function(*point) == pytest.approx(result[0])

@@ -321,6 +321,15 @@ def test_a_window_saturates_and_a_state_stays():
     assert made.max_sequences(60 + 16 * 24 - 1, 11, block_size=8) == 0
 
 
+def test_the_closed_form_of_a_sequence_is_the_count_of_its_layers():
+    # rows of 4 + 4 bytes in 2 layers with a window of 10, 8 in another one, and 60 of states
+    for tokens, total in [(0, 60), (1, 84), (10, 300), (11, 308), (1000, 8220)]:
+        assert value(formulas.sequence_bytes, 8, 16, 10, 60, tokens) == total
+    # DeepSeek-V3: 70272 bytes a token (arXiv:2505.09343, table 1); MiniCPM3 by hand
+    assert value(formulas.latent_token_bytes, 61, 512, 64, 2) == 70_272
+    assert value(formulas.latent_token_bytes, 62, 256, 32, 1) == 62 * 288
+
+
 def test_rows_of_an_encoder_do_not_grow_with_the_answer():
     cross, own = kvcache.LayerGroup(2, 4, 4, 1500, True), kvcache.LayerGroup(2, 4, 4)
     made = kvcache.Layout((own, cross), "int8", 1)
@@ -371,6 +380,13 @@ def test_interpolated_positions_stretch_the_context(positions, scaling, context)
     for name in ("rope_scaling", "rope_parameters"):
         more = {"max_position_embeddings": positions, name: scaling}
         assert kvcache.layout(LLAMA3_8B | more).context == context
+
+
+def test_gemma_3_states_the_stretched_length():
+    # as vLLM has it; config.json of google/gemma-3-27b-it has the factor, the class 131072
+    more = {"model_type": "gemma3_text", "max_position_embeddings": 131072}
+    scaled = more | {"rope_scaling": {"rope_type": "linear", "factor": 8.0}, "sliding_window": 1024}
+    assert kvcache.layout(LLAMA3_8B | scaled).context == 131072
 
 
 def test_rows_that_a_format_cannot_store_are_named():

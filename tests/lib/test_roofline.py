@@ -121,6 +121,30 @@ def test_layers_with_a_window_read_what_they_keep(window, monkeypatch):
     assert least.attention == pytest.approx(3 * 4 * 8192 * met / 312e12, rel=1e-12)
 
 
+def test_rows_of_an_encoder_are_read_in_every_step(monkeypatch):
+    rows = kvcache.LayerGroup(4, 512, 512, 1500, encoder=True)
+    for group in (rows, replace(rows, window=None)):
+        layout = kvcache.Layout((group,), "fp16", 1)
+        monkeypatch.setattr(roofline.kvcache, "layout", lambda *_, kept=layout: kept)
+        if group.window is None:
+            with pytest.raises(ValueError, match="model must say how many tokens its encoder"):
+                roofline.answers(LLAMA, A100, 2, 10, 9)
+        else:
+            step = roofline.answers(LLAMA, A100, 2, 10, 9).decode
+            each = 4 * 1024 * 2 * 1500
+            assert step.read_cache == pytest.approx(8 * 2 * each / A100.bandwidth, rel=1e-12)
+
+
+@pytest.mark.parametrize("model", catalog.models().values(), ids=lambda model: model.name)
+def test_every_model_of_the_catalogue_has_a_step_or_says_why_not(model):
+    try:
+        step = roofline.decode_step(model, A100, 2, 100)
+    except ValueError as error:
+        assert "encoder" in str(error)
+    else:
+        assert 0 < step.attention < step.total < math.inf or not step.attention
+
+
 def test_states_of_constant_size_are_read_in_every_step(monkeypatch):
     layout = kvcache.Layout((), "fp16", 1, (kvcache.State(5, 1000),))
     monkeypatch.setattr(roofline.kvcache, "layout", lambda *_: layout)
@@ -173,7 +197,7 @@ def test_beyond_a_length_no_batch_waits_for_arithmetic():
         roofline.decode_step(LLAMA, A100, crowd, round(factor * longest)) for factor in (0.99, 1.01)
     )
     assert below.bound == "compute" and above.bound == "memory"
-    with pytest.raises(ValueError, match="sequence_bytes"):
+    with pytest.raises(ValueError, match="kept_bytes"):
         value(formulas.crossing_batch, *shape[:3], 2904, 2, 327_680 * 2904, *shape[-2:])
 
 

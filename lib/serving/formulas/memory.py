@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from .._formula import formula
+from .._generic import minimum
 
 
 @formula(
@@ -94,3 +95,40 @@ def memory_batch(
 def parity_tokens(n_parameters: Any, layers: Any, kv_heads: Any, head_dim: Any) -> Any:
     """Tokens at which cache and weights, stored in one format, are equally large."""
     return n_parameters / (2 * layers * kv_heads * head_dim)
+
+
+@formula(
+    domain=lambda layers, latent_width, rotary_width, element_bytes: (
+        layers >= 1,
+        latent_width >= 1,
+        rotary_width >= 0,
+        element_bytes > 0,
+    ),
+    latex=r"N_L \left(d_{\text{lat}} + d_{\text{rot}}\right) s_{\text{elem}}",
+    source="DeepSeek-AI 2024, DeepSeek-V2, section 2.1",
+    chapter=11,
+)
+def latent_token_bytes(
+    layers: Any, latent_width: Any, rotary_width: Any, element_bytes: Any
+) -> Any:
+    """Storage that one more token adds if all heads read one latent row."""
+    return layers * (latent_width + rotary_width) * element_bytes
+
+
+@formula(
+    domain=lambda full_bytes, window_bytes, window_tokens, constant_bytes, tokens: (
+        full_bytes >= 0,
+        window_bytes >= 0,
+        window_tokens >= 1,
+        constant_bytes >= 0,
+        tokens >= 0,
+    ),
+    latex=r"m_{\text{full}} S + m_{\text{win}} \min(S, S_{\text{win}}) + M_{\text{const}}",
+    source="here",
+    chapter=11,
+)
+def sequence_bytes(
+    full_bytes: Any, window_bytes: Any, window_tokens: Any, constant_bytes: Any, tokens: Any
+) -> Any:
+    """Storage of one sequence, some of whose layers keep a window or a state."""
+    return full_bytes * tokens + window_bytes * minimum(tokens, window_tokens) + constant_bytes
