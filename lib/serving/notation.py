@@ -172,6 +172,15 @@ TABLE: tuple[Entry, ...] = (
     ),
     Entry("memory_batch", r"B_{\text{mem}}", "requests that fit", "requests", "memory_batch"),
     Entry(
+        "memory_rate",
+        r"\lambda_{\text{mem}}",
+        "rate that a full memory can bear",
+        "requests/s",
+        "memory_rate",
+    ),
+    Entry("device_price", r"c_{\text{dev}}", "price of a device for a second", "money/s"),
+    Entry("token_cost", r"c_{\text{tok}}", "price of one token", "money/token", "token_cost"),
+    Entry(
         "parity_tokens",
         r"S_{\text{eq}}",
         "tokens whose cache equals the weights",

@@ -26,6 +26,7 @@ UNITS = {
     *("batches", "requests/s^2"),
     *("batches/s", "tokens", "tokens/s", "tokens/request", "bytes", "bytes/s", "bytes/token"),
     *("operations", "operations/s", "operations/byte", "multiply-adds", "blocks"),
+    *("money/s", "money/token"),
 }
 """What may stand in square brackets."""
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
+from dataclasses import replace
 from fractions import Fraction
 from typing import Any
 
@@ -13,7 +14,9 @@ import numpy as np
 from serving import (
     LinearService,
     UnstableError,
+    _question,
     attention,
+    constraint,
     errors,
     kvcache,
     paging,
@@ -951,6 +954,46 @@ def derived(result: roofline.DerivedService, **arguments: Any) -> None:
             assert math.isclose(result.time(batch), least, rel_tol=1e-9)
 
 
+def asked(result: constraint.Question, **arguments: Any) -> None:
+    """Check that what fits does, with weights beside it, and that one more does not."""
+    for name, value in arguments.items():
+        assert getattr(result, name) == value
+    each = result.machine.layout.sequence_bytes(result.tokens + -result.tokens % 16)
+    assert result.most * each <= result.budget.cache < (result.most + 1) * each
+
+
+def region(result: constraint.Region, question: Any, max_batch: Any) -> None:
+    """Check each size alone, and that the words name what is feasible."""
+    assert result.batches.tolist() == list(range(1, int(exact(max_batch)) + 1))
+    for size, stable, fits, timely, time in zip(
+        result.batches.tolist(),
+        result.stable,
+        result.fits,
+        result.timely,
+        result.response,
+        strict=True,
+    ):
+        alone = size if question.policy == "fixed" else 1
+        least, whole = _question.times(question, np.array([alone, size])).tolist()
+        assert stable == (_question.load(question, size, whole) < 1) and (stable or np.isinf(time))
+        assert fits == (size <= question.most) and time >= least * (1 - 1e-9)
+        assert timely == (time <= question.slo)
+        assert (size in result.feasible) == (stable and fits and timely)
+    assert (result.best is None) == (not result.feasible.size)
+    assert result.reason.startswith("B = ") == bool(result.feasible.size)
+    assert set(result.binds) <= set(constraint.CONDITIONS)
+
+
+def largest(result: float, question: Any, max_batch: Any) -> None:
+    """Check that the rate is possible, and that a larger one is not."""
+    most = int(exact(max_batch))
+    if result:
+        least = replace(question, arrival_rate=result * (1 - 1e-9))
+        assert constraint.region(least, most).feasible.size
+    beyond = replace(question, arrival_rate=1.01 * result or 1e-3)
+    assert not constraint.region(beyond, most).feasible.size
+
+
 def speculator(result: Any, **arguments: Any) -> None:
     """Check that times and chances are kept."""
     for name, value in arguments.items():
@@ -1071,6 +1114,9 @@ INVARIANTS: dict[str, Callable[..., None]] = {
     "serving.roofline.prefill": passed,
     "serving.roofline.answers": answered,
     "serving.roofline.service": derived,
+    "serving.constraint.Question": asked,
+    "serving.constraint.region": region,
+    "serving.constraint.largest_rate": largest,
     "serving.speculation.Speculator": speculator,
     "serving.speculation.Speculator.depths": depths,
     "serving.speculation.Speculator.response": speculating,

@@ -18,11 +18,13 @@ from serving import (
     LinearService,
     attention,
     catalog,
+    constraint,
     fleet,
     kvcache,
     paging,
     policies,
     queues,
+    roofline,
     simulation,
     traces,
 )
@@ -65,6 +67,7 @@ def arguments(one: Documented) -> list[str]:
 
 
 PLACES = {
+    "serving.constraint": " of a question",
     "serving.roofline": " of a machine",
     "serving.simulation.simulate": " of a run",
     "serving.fleet.simulate": " of a fleet",
@@ -192,6 +195,13 @@ ORDERED = [queues.srpt(0.8, 1, 1.5), queues.shortest_first(9, 0.1, 0.3, 0.5)]
 MACHINES = [catalog.model("llama-2-70b"), catalog.model("gpt-3")]
 SHARES = ("weights_read", "bandwidth_share", "peak_share", "link_share")
 DEVICES = [catalog.accelerator("a100-80gb"), catalog.accelerator("t4")]
+QUESTIONS = [
+    constraint.Question(
+        roofline.Machine(model, device, devices=8), rate, 100, 20, limit, policy=policy
+    )
+    for model, device in product(MACHINES, DEVICES)
+    for rate, limit, policy in [(0.2, 5.0, "fixed"), (2.0, 1.0, "greedy"), (1e9, 1e-9, "greedy")]
+]
 SPECULATORS = [
     *(Speculator(0.002, 0.00002, 0.0001, 0.7), Speculator(0.02, 0.001, 0, [0.9, 0.4], 0.3)),
     *(Speculator(1e-9, 1e-9, 1e6, 1 - 2**-53, 0), Speculator(1, 0.5, 0.1, 1e-300)),
@@ -318,6 +328,14 @@ STRATEGIES: dict[str, st.SearchStrategy[Any]] = {
     "arithmetic": st.sampled_from([None, "fp16", "int8", "fp8"]),
     **dict.fromkeys(SHARES, shares),
     "call_time": numbers,
+    "input_tokens of a question": st.one_of(st.integers(1, 2048), numbers),
+    "output_tokens of a question": st.one_of(st.integers(1, 2048), numbers),
+    "machine": st.builds(lambda question: question.machine, st.sampled_from(QUESTIONS)),
+    "question": st.sampled_from(QUESTIONS),
+    "max_batch of a question": st.one_of(st.sampled_from([1, 3, 7]), st.integers(513, 10**20)),
+    "policy of a question": st.sampled_from(["greedy", "fixed", "window"]),
+    "service of a question": st.one_of(st.none(), services),
+    "token_slo": st.one_of(st.none(), numbers),
     "input_tokens of a machine": st.one_of(st.integers(1, 2048), numbers),
     "output_tokens of a machine": st.one_of(st.integers(1, 2048), numbers),
     "step_fixed": numbers,
@@ -730,6 +748,14 @@ TYPICAL: dict[str, Any] = {
     "arithmetic": None,
     **dict.fromkeys(SHARES, 0.5),
     "call_time": 1e-5,
+    "input_tokens of a question": 128,
+    "output_tokens of a question": 8,
+    "machine": QUESTIONS[0].machine,
+    "question": QUESTIONS[0],
+    "max_batch of a question": 3,
+    "policy of a question": "greedy",
+    "service of a question": None,
+    "token_slo": None,
     "input_tokens of a machine": 128,
     "output_tokens of a machine": 8,
     "step_fixed": 0.020,
@@ -891,6 +917,14 @@ EXTREMES: dict[str, list[Any]] = {
     "arithmetic": [None, "fp16"],
     **dict.fromkeys(SHARES, [1e-300, 1]),
     "call_time": [0, 1.7976931348623157e308],
+    "input_tokens of a question": [1, 2047, 1e300],
+    "output_tokens of a question": [1, 2, 10**20],
+    "machine": [QUESTIONS[0].machine, QUESTIONS[-1].machine],
+    "question": QUESTIONS,
+    "max_batch of a question": [1, 4],
+    "policy of a question": ["greedy", "fixed"],
+    "service of a question": [None],
+    "token_slo": [None, 5e-324],
     "input_tokens of a machine": [1, 2047, 1e300],
     "output_tokens of a machine": [1, 2, 10**20],
     "step_fixed": [*EXTREME, 1e-9],

@@ -11,7 +11,7 @@ INSIDE = {
     **{"mean_window": 1, "load": 0.5, "rate": 1, "service_rate": 2, "service_mean": 0.25},
     **{"service_second_moment": 0.1, "service_cv": 1, "n_parameters": 1, "element_bytes": 2},
     **{"devices": 1, "bandwidth": 1, "layers": 1, "width": 1, "tokens": 1, "kv_heads": 1},
-    **{"head_dim": 1, "cache_memory": 1, "kv_width": 1, "mlp_width": 1, "input_tokens": 1},
+    **{"head_dim": 1, "cache_memory": 4, "kv_width": 1, "mlp_width": 1, "input_tokens": 1},
     **{"output_tokens": 1, "mean_response": 1, "normal_quantile": 2.33, "response_std": 1},
     **{"servers": 4, "capacity": 9, "offered_load": 3, "staffing_margin": 1},
     **{"delay_probability": 0.3},
@@ -22,6 +22,7 @@ INSIDE = {
     **{"latent_width": 1, "rotary_width": 1, "full_bytes": 1, "window_bytes": 1},
     **{"window_tokens": 1},
     **{"constant_bytes": 1},
+    **{"device_price": 1},
     **{"empty_probability": 0.1, "greedy_size": 2, "greedy_square": 5},
     **{"depth": 2, "rate_growth": 2, "scaling_delay": 3, "headroom": 1, "backlog": 9},
     **{"hedge_share": 0.2, "late_share": 0.1, "work_in_service": 1},
@@ -155,6 +156,11 @@ OUTSIDE = {
         *({"cache_memory": -1}, {"layers": 0}, {"kv_heads": 0}, {"head_dim": 0}, {"tokens": 0}),
         {"element_bytes": 0},
     ],
+    "memory_rate": [
+        *({"cache_memory": 0}, {"layers": 0}, {"kv_heads": 0}, {"head_dim": 0}, {"tokens": 0}),
+        *({"element_bytes": 0}, {"t_fixed": -1}, {"t_req": -1}, {"t_fixed": 0, "t_req": 0}),
+    ],
+    "token_cost": [{"device_price": -1}, {"devices": 0}, {"arrival_rate": 0}, {"output_tokens": 0}],
     "latent_token_bytes": [
         *({"layers": 0}, {"latent_width": 0}, {"rotary_width": -1}, {"element_bytes": 0}),
     ],

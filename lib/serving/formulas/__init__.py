@@ -10,6 +10,7 @@ from __future__ import annotations
 from .._formula import REGISTRY, Formula, curve, formula, stable, value
 from .attention import *
 from .batches import *
+from .constraint import *
 from .crossings import *
 from .engine import *
 from .exactly import *
