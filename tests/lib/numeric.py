@@ -915,7 +915,7 @@ EXTREMES: dict[str, list[Any]] = {
     "dtype of a machine": ["int4", "int8"],
     "cache_dtype": ["fp32"],
     "arithmetic": [None, "fp16"],
-    **dict.fromkeys(SHARES, [1e-300, 1]),
+    **dict.fromkeys(SHARES, [1e-300]),
     "call_time": [0, 1.7976931348623157e308],
     "input_tokens of a question": [1, 2047, 1e300],
     "output_tokens of a question": [1, 2, 10**20],
@@ -960,8 +960,7 @@ SIGNED = {"arrivals"}
 """Numbers that may be negative."""
 ENDLESS = {"max_wait", "tail"}
 """Numbers that may be infinite."""
-OBJECTS = {"self", "service", "allocator", "shape", "model", "transform", "layout"}
-OBJECTS = {"self", "service", "shape", "model", "transform", "speculator", "layout"}
+OBJECTS = {"self", "service", "allocator", "shape", "model", "transform", "speculator", "layout"}
 """Arguments that are no numbers."""
 
 
