@@ -262,7 +262,7 @@ def enough_slots(
     step_times : LinearService or array_like, shape (n,)
         Time of a step by the number of running sequences, as for `Continuous` [s].
     excess : float
-        Share by which the mean answer may be longer, above 0 [1].
+        Share by which the mean answer may be longer, at least 1e-9 [1].
 
     Returns
     -------
@@ -283,7 +283,7 @@ def enough_slots(
     >>> enough_slots(10, 200, LinearService(t_fixed=0.020, t_req=0.00025))
     100
     """
-    limit = 1 + errors.number("excess", excess, above=0)
+    limit = 1 + errors.number("excess", excess, at_least=1e-9)
     allowed = limit * Continuous(arrival_rate, output_tokens, step_times).mean
 
     def enough(slots: int) -> bool:

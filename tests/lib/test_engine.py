@@ -444,5 +444,5 @@ def test_results_that_do_not_exist_are_named():
         run.response.interval("median")
     with pytest.raises(ValueError, match="level"):
         run.response.interval("mean", 1)
-    with pytest.raises(ValueError, match="requests"):
+    with pytest.raises(ValueError, match="requests are too few"):
         simulate(None, 1, STEP, arrivals=[0, 1, 2]).response.interval("mean")
