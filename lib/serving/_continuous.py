@@ -175,13 +175,15 @@ class Continuous:
             Of those that have a slot [requests].
         """
         if self.slots is None and isinstance(self.step_times, LinearService):
-            return float(formulas.value(formulas.engine_running, *self._arguments))
+            return float(formulas.engine_running(*self._exactly))
         return float(self.pi @ np.arange(self.pi.size))
 
     @property
-    def _arguments(self) -> tuple[Any, ...]:
-        service: Any = self.step_times
-        return self.arrival_rate, self.output_tokens, service.t_fixed, service.t_req
+    def _exactly(self) -> tuple[Fraction, ...]:
+        """Arguments of the closed form, so that no digits are lost near the capacity."""
+        growth, last = self._steps.growth, self._steps.last
+        rate, tokens = (Fraction(str(x)) for x in (self.arrival_rate, self.output_tokens))
+        return rate, tokens, last - growth, growth
 
     @property
     def mean_wait(self) -> float:
@@ -192,9 +194,9 @@ class Continuous:
         float
             0 without a limit [s].
         """
-        inside, ratio = self._law
         if self.slots is None:
             return 0.0
+        inside, ratio = self._law
         return float(inside[-1] * ratio / (1 - ratio) ** 2) / self.arrival_rate
 
     @property

@@ -5,9 +5,9 @@ from dataclasses import fields
 
 import numpy as np
 import pytest
-from schedulers import schedule
 from scipy import stats
 
+from schedulers import schedule
 from serving import LinearService, UnstableError, _engine, _engine_run, _kernels, engine, queues
 from serving.engine import Chunked, Continuous, Geometric, LogNormal, Pairs, Whole, simulate
 from serving.formulas import dropped_gain, engine_running, padded_gain
@@ -17,7 +17,7 @@ A, B, L = 0.020, 0.00025, 200
 STEP = LinearService(A, B)
 LAWS = [L, Geometric(L), LogNormal(L, 1.5)]
 SURE = 0.9999
-MANY = 400_000 if _kernels.numba else 4_000
+MANY = 200_000 if _kernels.numba else 4_000
 slow = pytest.mark.skipif(_kernels.numba is None, reason="without numba it takes minutes")
 
 
@@ -233,6 +233,13 @@ def test_a_step_without_a_fixed_part_shares_one_server():
     assert shared.busy == pytest.approx(0.8) and shared.token_time == pytest.approx(shared.mean)
     slots = Continuous(0.8, 1, [1.0, 2.0, 3.0], slots=2)
     assert slots.mean == pytest.approx(single.mean_response)
+
+
+def test_close_to_capacity_the_closed_form_keeps_its_digits():
+    near = Continuous(19.9999999, L, STEP)
+    assert near.mean == pytest.approx(L * (A + B) / 5e-9, rel=1e-12)
+    with pytest.raises(ValueError, match="states count"):
+        _ = near.pi
 
 
 def test_more_slots_than_are_used_are_no_limit():
