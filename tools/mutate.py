@@ -32,8 +32,10 @@ os.environ["MPLBACKEND"] = "agg"
 
 ROOT = Path(__file__).resolve().parent.parent
 TESTS = (
-    *("test_attention.py", "test_batching.py", "test_domains.py", "test_exactly.py", "test_formulas.py"),
-    *("test_greedy.py", "test_kvcache.py", "test_operating.py", "test_paging.py"),
+    *("test_attention.py", "test_batching.py", "test_constraint.py", "test_domains.py"),
+    *("test_exactly.py", "test_fleet.py", "test_formulas.py", "test_greedy.py"),
+    *("test_kvcache.py", "test_operating.py", "test_paging.py", "test_phases.py"),
+    *("test_priorities.py",),
     *("test_roofline.py", "test_service.py", "test_speculation.py", "test_surrogate.py"),
     *("test_tails.py", "test_window.py", "test_workers.py"),
 )

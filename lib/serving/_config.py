@@ -77,6 +77,9 @@ def _own(fields: Fields, kind: str, place: int) -> Fields:
     for key, others in layers.items():
         if (str(key).lstrip("0") or "0") == str(place):
             own |= _fields.mapping("per_layer_config", others)
+    if kind == WINDOW and own.get("attention_other_setting"):  # Step 3.5
+        other = _fields.mapping("attention_other_setting", own["attention_other_setting"])
+        own |= given(other, ("num_attention_heads", "num_attention_groups", "head_dim"))
     if own.get("block_configs"):
         own |= _of_block(own, own["block_configs"][place])
     return own

@@ -167,7 +167,8 @@ def context(fields: Fields) -> int | None:
     if not lengths or not isinstance(rope, Mapping):
         return max(lengths, default=None)
     kind, factor = rope.get("rope_type", rope.get("type")), rope.get("factor")
-    if kind not in ("yarn", "linear", "dynamic") or factor is None:
+    stated_stretched = "gemma3" in str(fields.get("model_type"))
+    if kind not in ("yarn", "linear", "dynamic") or factor is None or stated_stretched:
         return max(lengths)
     start = count(rope, ("original_max_position_embeddings",), max(lengths))
     return max(*lengths, int(errors.exact("config: rope factor", factor) * start))

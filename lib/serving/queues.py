@@ -26,10 +26,14 @@ from ._many import (
     mmck,
 )
 from ._means import Waits, means, nonnegative
+from ._priority import Classes, priorities
+from ._shortest import Ordered, shortest_first, srpt
 
 __all__ = [
     "Approximations",
+    "Classes",
     "LossQueue",
+    "Ordered",
     "Waits",
     "departures",
     "erlang_b",
@@ -43,6 +47,9 @@ __all__ = [
     "mm1",
     "mmc",
     "mmck",
+    "priorities",
+    "shortest_first",
+    "srpt",
 ]
 
 MOST_VARIABLE = 10**6

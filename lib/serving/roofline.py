@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -94,12 +95,12 @@ class Machine:
         except ValueError as error:
             raise ValueError(f"model, cache_dtype and devices do not fit: {error}") from None
 
-    @property
+    @cached_property
     def layout(self) -> kvcache.Layout:
         """What each device keeps of a sequence."""
         return kvcache.layout(self.model.config, self.cache_dtype, self.devices)
 
-    @property
+    @cached_property
     def shape(self) -> Shape:
         """Layers and widths of the model."""
         return shape(self.model.config)

@@ -91,7 +91,7 @@ def test_a_formula_without_equation_or_with_two_is_found() -> None:
     ("latex", "symbol"),
     [
         ("x", "x"),
-        (r"B + \gamma", r"\gamma"),
+        (r"B + \zeta", r"\zeta"),
         (r"T_{\text{svc}}(x)", "x"),
         (r"T_{\text{other}}", r"T_{\text{other}}"),
         (r"T_{\mathrm{other}}", r"T_{\text{other}}"),

@@ -23,9 +23,10 @@ from serving.formulas import Formula
 UNITS = {
     *("1", "any", "s", "ms", "s^2", "s^3", "1/s", "requests", "requests/s", "requests^2"),
     "tokens^2",
-    "batches",
+    *("batches", "requests/s^2"),
     *("batches/s", "tokens", "tokens/s", "tokens/request", "bytes", "bytes/s", "bytes/token"),
     *("operations", "operations/s", "operations/byte", "multiply-adds", "blocks"),
+    *("money/s", "money/token"),
 }
 """What may stand in square brackets."""
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
+from dataclasses import replace
 from fractions import Fraction
 from typing import Any
 
@@ -13,7 +14,9 @@ import numpy as np
 from serving import (
     LinearService,
     UnstableError,
+    _question,
     attention,
+    constraint,
     engine,
     errors,
     kvcache,
@@ -864,6 +867,92 @@ def law(queue: Any, least: float) -> None:
     assert math.isclose(queue.sf(least * (1 - 1e-9)), 1) or least < 1e-300
 
 
+def fleet_simulated(result: Any, **arguments: Any) -> None:
+    """Check what holds of every fleet: bounds, Little's law and the order of shares."""
+    unit, replicas = float(exact(arguments["service_time"])), int(exact(arguments["replicas"]))
+    assert result.workers == replicas and 0 <= result.busy <= 1 and result.loss == 0
+    assert 0 <= result.hedged <= 1.5  # copies of the part before are among them
+    assert result.hedged == 0 or arguments["hedge"] is not None
+    least, middle, largest = map(result.quantile, (0, 0.5, 1))
+    assert 0 <= least <= middle <= largest < math.inf
+    assert least * (1 - 1e-4) <= result.mean + 1e-12 * unit <= largest * (1 + 1e-4) + 2e-12 * unit
+    if arguments["noise"] is None:
+        assert least >= unit * (1 - 1e-6)
+    shares = result.lengths
+    assert shares[0] == 1 and np.all(np.diff(shares) <= 0) and shares.size == 64
+
+
+def choices_response(result: float, utilization: Any, choices: Any) -> None:
+    """Check the sum with 50 digits, and that looking at more replicas helps."""
+    share, drawn = exact(utilization), int(exact(choices))
+    assert 1 <= result and exact(result) <= (1 + RELATIVE) / (1 - share)
+    if drawn > 1:
+        with mpmath.workdps(50):
+            rho = mpmath.mpf(share.numerator) / share.denominator
+            size, terms = mpmath.log(rho), []
+            while not terms or terms[-1] > 1e-20:
+                exponent = sum(drawn**k for k in range(1, len(terms) + 1))
+                terms.append(mpmath.exp(exponent * size))
+            close(result, mpmath.fsum(terms))
+
+
+def round_robin(result: Any, arrival_rate: Any, service_rate: Any, replicas: Any) -> None:
+    """Check the equation of the share that waits, and Little's law."""
+    arriving, served, count = exact(arrival_rate), exact(service_rate), int(exact(replicas))
+    share = exact(result.delay_probability)
+    assert arriving < served * count and 0 <= share < 1
+    long_run(result, arriving, 1 / served, share / (1 - share) / served, count)
+    with mpmath.workdps(50):
+        rate = mpmath.mpf(arriving.numerator) / arriving.denominator
+        rate *= mpmath.mpf(served.denominator) / served.numerator
+        x = mpmath.mpf(share.numerator) / share.denominator
+        found = (1 + (1 - x) / rate) ** -count
+        assert abs(found - x) <= 1e-9 * max(x, 1e-290) * (1 + count / rate)
+
+
+def priorities(
+    result: Any, arrival_rates: Any, service_means: Any, service_second_moments: Any, **_: Any
+) -> None:
+    """Check that the work of all classes is conserved if nobody is interrupted, and bounds."""
+    rows = (arrival_rates, service_means, service_second_moments)
+    rates, times, squares = ([exact(float(x)) for x in row] for row in rows)
+    assert len(result.loads) == len(rates)
+    total = sum(rate * time for rate, time in zip(rates, times, strict=True))
+    left = sum(rate * square for rate, square in zip(rates, squares, strict=True)) / 2
+    assert total < 1 and np.all(result.mean_wait >= 0)
+    for wait, response, time in zip(result.mean_wait, result.mean_response, times, strict=True):
+        assert_near(response, exact(float(wait)) + time)
+    if not _.get("preemptive"):
+        rows = zip(rates, times, result.mean_wait, strict=True)
+        work = sum(rate * time * exact(float(wait)) for rate, time, wait in rows)
+        assert_near(float(work), total * left / (1 - total))
+
+
+def shortest(
+    result: Any, arrival_rate: Any, service_mean: Any, service_cv: Any, foresight: Any = 1
+) -> None:
+    """Check that no order waits longer than first come, and none shorter than the bound."""
+    load, mean = exact(arrival_rate) * exact(service_mean), exact(service_mean)
+    variation = exact(service_cv)
+    assert load < 1
+    first = float(mean + mean * load * (1 + variation**2) / 2 / (1 - load))
+    assert float(mean) * (1 - 1e-9) <= result.mean_response <= first * (1 + 1e-6)
+    assert result.mean_slowdown >= 1 - 1e-9
+    if foresight == 0:
+        assert math.isclose(result.mean_response, first, rel_tol=1e-6)
+
+
+def of_size(result: float, self: Any, q: Any) -> None:
+    """Check that larger requests take longer."""
+    assert 0 < result < math.inf
+    assert self.response(float(q) / 2 + 5e-7) <= self.response(q) * (1 + 1e-9)
+
+
+def slowdown(result: float, self: Any, q: Any) -> None:
+    """Check that nobody is faster than alone."""
+    assert 1 - 1e-9 <= result < math.inf and self.response(q) > 0
+
+
 def machine(result: roofline.Machine, **arguments: Any) -> None:
     """Check that a machine keeps its numbers, and that shares scale its rates."""
     for name, value in arguments.items():
@@ -935,6 +1024,46 @@ def derived(result: roofline.DerivedService, **arguments: Any) -> None:
         assert result.time(batch) <= least * (1 + 1e-9)
         if batch in inside:
             assert math.isclose(result.time(batch), least, rel_tol=1e-9)
+
+
+def asked(result: constraint.Question, **arguments: Any) -> None:
+    """Check that what fits does, with weights beside it, and that one more does not."""
+    for name, value in arguments.items():
+        assert getattr(result, name) == value
+    each = result.machine.layout.sequence_bytes(result.tokens + -result.tokens % 16)
+    assert result.most * each <= result.budget.cache < (result.most + 1) * each
+
+
+def region(result: constraint.Region, question: Any, max_batch: Any) -> None:
+    """Check each size alone, and that the words name what is feasible."""
+    assert result.batches.tolist() == list(range(1, int(exact(max_batch)) + 1))
+    for size, stable, fits, timely, time in zip(
+        result.batches.tolist(),
+        result.stable,
+        result.fits,
+        result.timely,
+        result.response,
+        strict=True,
+    ):
+        alone = size if question.policy == "fixed" else 1
+        least, whole = _question.times(question, np.array([alone, size])).tolist()
+        assert stable == (_question.load(question, size, whole) < 1) and (stable or np.isinf(time))
+        assert fits == (size <= question.most) and time >= least * (1 - 1e-9)
+        assert timely == (time <= question.slo)
+        assert (size in result.feasible) == (stable and fits and timely)
+    assert (result.best is None) == (not result.feasible.size)
+    assert result.reason.startswith("B = ") == bool(result.feasible.size)
+    assert set(result.binds) <= set(constraint.CONDITIONS)
+
+
+def largest(result: float, question: Any, max_batch: Any) -> None:
+    """Check that the rate is possible, and that a larger one is not."""
+    most = int(exact(max_batch))
+    if result:
+        least = replace(question, arrival_rate=result * (1 - 1e-9))
+        assert constraint.region(least, most).feasible.size
+    beyond = replace(question, arrival_rate=1.01 * result or 1e-3)
+    assert not constraint.region(beyond, most).feasible.size
 
 
 def speculator(result: Any, **arguments: Any) -> None:
@@ -1057,11 +1186,22 @@ INVARIANTS: dict[str, Callable[..., None]] = {
     "serving.tradeoff.pareto": pareto,
     "serving.tradeoff.knee": knee,
     "serving.tradeoff.crossing": crossing,
+    "serving.fleet.simulate": fleet_simulated,
+    "serving.fleet.choices_response": choices_response,
+    "serving.fleet.round_robin": round_robin,
+    "serving.queues.priorities": priorities,
+    "serving.queues.shortest_first": shortest,
+    "serving.queues.srpt": shortest,
+    "serving.queues.Ordered.response": of_size,
+    "serving.queues.Ordered.slowdown": slowdown,
     "serving.roofline.Machine": machine,
     "serving.roofline.decode_step": step,
     "serving.roofline.prefill": passed,
     "serving.roofline.answers": answered,
     "serving.roofline.service": derived,
+    "serving.constraint.Question": asked,
+    "serving.constraint.region": region,
+    "serving.constraint.largest_rate": largest,
     "serving.speculation.Speculator": speculator,
     "serving.speculation.Speculator.depths": depths,
     "serving.speculation.Speculator.response": speculating,
@@ -1079,13 +1219,21 @@ def unstable(error: UnstableError, arguments: dict[str, Any]) -> None:
         load = exact(arguments["arrival_rate"]) * exact(arguments["output_tokens"]) * slope
         assert load >= 1 - RELATIVE and "requests/s" in str(error)
         return
-    servers = exact(arguments.get("servers", 1))
+    servers = exact(arguments.get("servers", arguments.get("replicas", 1)))
     if "step_times" in arguments:
         assert "would be enough" in str(error) and arguments["arrival_rate"] is not None
         return
-    if "load" in arguments:
-        assert exact(arguments["load"]) >= servers
+    if "arrival_rates" in arguments:
+        pairs = zip(arguments["arrival_rates"], arguments["service_means"], strict=True)
+        assert sum(exact(float(rate)) * exact(float(time)) for rate, time in pairs) >= 1
         return
+    if arguments.get("hedge") is not None:
+        servers /= 2  # copies may double the load, and a little more in a short run
+        servers *= Fraction(3, 4)
+    for name in ("load", "utilization"):
+        if name in arguments and "service" not in arguments and "self" not in arguments:
+            assert exact(arguments[name]) >= servers
+            return
     if "service_rate" in arguments:
         assert exact(arguments["arrival_rate"]) >= exact(arguments["service_rate"]) * servers
         return

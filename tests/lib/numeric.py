@@ -18,11 +18,14 @@ from serving import (
     LinearService,
     attention,
     catalog,
+    constraint,
     engine,
+    fleet,
     kvcache,
     paging,
     policies,
     queues,
+    roofline,
     simulation,
     traces,
 )
@@ -67,8 +70,10 @@ def arguments(one: Documented) -> list[str]:
 PLACES = {
     "serving.engine.Run.interval": " of an engine's run",
     "serving.engine.": " of an engine",
+    "serving.constraint": " of a question",
     "serving.roofline": " of a machine",
     "serving.simulation.simulate": " of a run",
+    "serving.fleet.simulate": " of a fleet",
     "serving.speculation.play": " of a play",
     "serving.speculation": " of a plan",
     "serving.paging.simulate": " of sequences",
@@ -82,7 +87,9 @@ def key(one: Documented, argument: str) -> str:
         owner = one.name.split(".")[2]
         owners = {"Layout": "layout", "Simulation": "simulation", "Speculator": "speculator"}
         owners |= {"Continuous": "shared engine", "Run": "run engine", "Times": "run times"}
-        return {**owners, "Trace": "trace", "Summary": "summary"}.get(owner, argument)
+        return {**owners, "Trace": "trace", "Ordered": "ordered", "Summary": "summary"}.get(
+            owner, argument
+        )
     if argument == "layout":
         return "layout in an engine"
     ends = [end for start, end in PLACES.items() if one.name.startswith(start)]
@@ -188,9 +195,17 @@ RUNS = [
     simulation.simulate(50, policies.Fixed(1), LinearService(0.01, 0), requests=640, seed=1),
     simulation.simulate(None, policies.Greedy(2), LinearService(1, 0), arrivals=[0, 0.5, 7]),
 ]
+ORDERED = [queues.srpt(0.8, 1, 1.5), queues.shortest_first(9, 0.1, 0.3, 0.5)]
 MACHINES = [catalog.model("llama-2-70b"), catalog.model("gpt-3")]
 SHARES = ("weights_read", "bandwidth_share", "peak_share", "link_share")
 DEVICES = [catalog.accelerator("a100-80gb"), catalog.accelerator("t4")]
+QUESTIONS = [
+    constraint.Question(
+        roofline.Machine(model, device, devices=8), rate, 100, 20, limit, policy=policy
+    )
+    for model, device in product(MACHINES, DEVICES)
+    for rate, limit, policy in [(0.2, 5.0, "fixed"), (2.0, 1.0, "greedy"), (1e9, 1e-9, "greedy")]
+]
 SPECULATORS = [
     *(Speculator(0.002, 0.00002, 0.0001, 0.7), Speculator(0.02, 0.001, 0, [0.9, 0.4], 0.3)),
     *(Speculator(1e-9, 1e-9, 1e6, 1 - 2**-53, 0), Speculator(1, 0.5, 0.1, 1e-300)),
@@ -315,6 +330,21 @@ STRATEGIES: dict[str, st.SearchStrategy[Any]] = {
     "percentiles": st.one_of(st.just(()), st.dictionaries(st.integers(1, 99), positive)),
     "quantile": st.one_of(st.sampled_from([0.5, 0.9, 0.99, 0.999]), st.floats(0, 1), numbers),
     "requests": st.sampled_from([1, 2000, 20_000]),
+    "choices": st.one_of(st.integers(1, 5), numbers),
+    "replicas": st.one_of(st.integers(1, 99), numbers),
+    "foresight": shares,
+    "ordered": st.sampled_from(ORDERED),
+    **dict.fromkeys(("arrival_rates", "service_means", "service_second_moments"), lists(numbers)),
+    "preemptive": st.booleans(),
+    "arrival_rate of a fleet": numbers,
+    "service_time of a fleet": positive,
+    "replicas of a fleet": st.one_of(st.integers(1, 9), numbers),
+    "router of a fleet": st.sampled_from(fleet.ROUTERS),
+    "choices of a fleet": st.one_of(st.integers(1, 5), numbers),
+    "noise of a fleet": st.sampled_from(NOISE),
+    "hedge of a fleet": st.one_of(st.none(), numbers),
+    "requests of a fleet": st.one_of(st.integers(32, 999), st.sampled_from([0, 31.0, 33.5, 1e300])),
+    "seed of a fleet": st.one_of(st.integers(0, 9), numbers),
     "model of a machine": st.sampled_from(MACHINES),
     "accelerator": st.sampled_from(DEVICES),
     "devices": st.one_of(st.sampled_from([1, 2, 4, 8, 3]), numbers),
@@ -323,6 +353,14 @@ STRATEGIES: dict[str, st.SearchStrategy[Any]] = {
     "arithmetic": st.sampled_from([None, "fp16", "int8", "fp8"]),
     **dict.fromkeys(SHARES, shares),
     "call_time": numbers,
+    "input_tokens of a question": st.one_of(st.integers(1, 2048), numbers),
+    "output_tokens of a question": st.one_of(st.integers(1, 2048), numbers),
+    "machine": st.builds(lambda question: question.machine, st.sampled_from(QUESTIONS)),
+    "question": st.sampled_from(QUESTIONS),
+    "max_batch of a question": st.one_of(st.sampled_from([1, 3, 7]), st.integers(513, 10**20)),
+    "policy of a question": st.sampled_from(["greedy", "fixed", "window"]),
+    "service of a question": st.one_of(st.none(), services),
+    "token_slo": st.one_of(st.none(), numbers),
     "input_tokens of a machine": st.one_of(st.integers(1, 2048), numbers),
     "output_tokens of a machine": st.one_of(st.integers(1, 2048), numbers),
     "step_fixed": numbers,
@@ -469,6 +507,39 @@ def several(draw: st.DrawFn, **others: st.SearchStrategy[Any]) -> dict[str, Any]
 
 
 @st.composite
+def routed(draw: st.DrawFn) -> dict[str, Any]:
+    """Draw a fleet with traffic around what it can serve."""
+    names = [name for name in STRATEGIES if name.endswith(" of a fleet")]
+    drawn = {name.removesuffix(" of a fleet"): draw(STRATEGIES[name]) for name in names}
+    drawn |= {"replicas": draw(st.integers(1, 9)), "requests": draw(st.integers(32, 999))}
+    drawn["service_time"] = draw(decimals)
+    share = draw(st.sampled_from([1e-9, 0.1, 0.5, 0.9, 0.999, 1, 2]))
+    return drawn | {"arrival_rate": share * drawn["replicas"] / drawn["service_time"]}
+
+
+@st.composite
+def classed(draw: st.DrawFn) -> dict[str, Any]:
+    """Draw classes of requests with a load around one."""
+    rows = draw(st.lists(st.tuples(decimals, st.floats(0, 9)), min_size=1, max_size=5))
+    share = draw(st.sampled_from([0.1, 0.9, 1 - 1e-12, 1, 2])) / len(rows)
+    return {
+        "arrival_rates": [share / time for time, _ in rows],
+        "service_means": [time for time, _ in rows],
+        "service_second_moments": [time**2 * (1 + more) for time, more in rows],
+        "preemptive": draw(st.booleans()),
+    }
+
+
+@st.composite
+def lengths(draw: st.DrawFn, **others: st.SearchStrategy[Any]) -> dict[str, Any]:
+    """Draw lengths of requests with a load below one."""
+    mean, share = draw(decimals), draw(st.sampled_from([1e-3, 0.5, 0.9, 0.9999, 1]))
+    drawn = {name: draw(strategy) for name, strategy in others.items()}
+    variation = draw(st.floats(0, 9))
+    return {"arrival_rate": share / mean, "service_mean": mean, "service_cv": variation, **drawn}
+
+
+@st.composite
 def shaped(draw: st.DrawFn) -> dict[str, Any]:
     """Draw sizes of a decoder whose heads can share keys."""
     sizes = {name: draw(st.integers(1, 9)) for name in SIZES}
@@ -593,6 +664,13 @@ TOGETHER: dict[str, st.SearchStrategy[dict[str, Any]]] = {
     "serving.paging.shared_blocks": alike(),
     "serving.attention.generate": continued(),
     "serving.simulation.simulate": queueing(),
+    "serving.fleet.simulate": routed(),
+    "serving.fleet.round_robin": several(service_rate=st.none()).map(
+        lambda drawn: {"replicas" if name == "servers" else name: x for name, x in drawn.items()}
+    ),
+    "serving.queues.priorities": classed(),
+    "serving.queues.shortest_first": lengths(foresight=st.sampled_from([0, 0.3, 1])),
+    "serving.queues.srpt": lengths(),
 }
 """Arguments that go together, for functions that refuse most others."""
 
@@ -700,6 +778,23 @@ TYPICAL: dict[str, Any] = {
     "percentiles": (),
     "quantile": 0.99,
     "requests": 20_000,
+    "choices": 2,
+    "replicas": 3,
+    "foresight": 0.5,
+    "ordered": ORDERED[0],
+    "arrival_rates": [0.1, 0.2, 0.1],
+    "service_means": [1, 0.5, 2],
+    "service_second_moments": [2, 0.5, 4],
+    "preemptive": True,
+    "arrival_rate of a fleet": 2,
+    "service_time of a fleet": 0.5,
+    "replicas of a fleet": 3,
+    "router of a fleet": "choices",
+    "choices of a fleet": 2,
+    "noise of a fleet": simulation.Gamma(0.5),
+    "hedge of a fleet": 1.5,
+    "requests of a fleet": 320,
+    "seed of a fleet": 3,
     "model of a machine": MACHINES[0],
     "accelerator": DEVICES[0],
     "devices": 4,
@@ -708,6 +803,14 @@ TYPICAL: dict[str, Any] = {
     "arithmetic": None,
     **dict.fromkeys(SHARES, 0.5),
     "call_time": 1e-5,
+    "input_tokens of a question": 128,
+    "output_tokens of a question": 8,
+    "machine": QUESTIONS[0].machine,
+    "question": QUESTIONS[0],
+    "max_batch of a question": 3,
+    "policy of a question": "greedy",
+    "service of a question": None,
+    "token_slo": None,
     "input_tokens of a machine": 128,
     "output_tokens of a machine": 8,
     "step_fixed": 0.020,
@@ -872,14 +975,39 @@ EXTREMES: dict[str, list[Any]] = {
     "percentiles": [()],
     "quantile": [1 - 1e-16],
     "requests": [2000],
+    "choices": [1, 2, 1000, 1e300],
+    "replicas": [1, 2, 10_000, 1e300],
+    "foresight": [0, 5e-324, 0.5, 1 - 1e-16, 1],
+    "ordered": ORDERED,
+    **dict.fromkeys(
+        ("arrival_rates", "service_means", "service_second_moments"), rows(0, 1e-300, 1e300)
+    ),
+    "preemptive": [True, False],
+    "arrival_rate of a fleet": [*EXTREME, 1e-9],
+    "service_time of a fleet": EXTREME,
+    "replicas of a fleet": [2, 1e300],
+    "router of a fleet": ["choices", "round robin", "least work"],
+    "choices of a fleet": [1, 2],
+    "noise of a fleet": [simulation.Gamma(100)],
+    "hedge of a fleet": [None, *EXTREME[::2]],
+    "requests of a fleet": [64],
+    "seed of a fleet": [1.7976931348623157e308],
     "model of a machine": MACHINES,
     "accelerator": DEVICES,
     "devices": [1, 8, 16, 1e300],
     "dtype of a machine": ["int4", "int8"],
     "cache_dtype": ["fp32"],
     "arithmetic": [None, "fp16"],
-    **dict.fromkeys(SHARES, [1e-300, 1]),
+    **dict.fromkeys(SHARES, [1e-300]),
     "call_time": [0, 1.7976931348623157e308],
+    "input_tokens of a question": [1, 2047, 1e300],
+    "output_tokens of a question": [1, 2, 10**20],
+    "machine": [QUESTIONS[0].machine, QUESTIONS[-1].machine],
+    "question": QUESTIONS,
+    "max_batch of a question": [1, 4],
+    "policy of a question": ["greedy", "fixed"],
+    "service of a question": [None],
+    "token_slo": [None, 5e-324],
     "input_tokens of a machine": [1, 2047, 1e300],
     "output_tokens of a machine": [1, 2, 10**20],
     "step_fixed": [*EXTREME, 1e-9],
@@ -943,8 +1071,7 @@ SIGNED = {"arrivals"}
 """Numbers that may be negative."""
 ENDLESS = {"max_wait", "tail"}
 """Numbers that may be infinite."""
-OBJECTS = {"self", "service", "allocator", "shape", "model", "transform", "layout"}
-OBJECTS = {"self", "service", "shape", "model", "transform", "speculator", "layout"}
+OBJECTS = {"self", "service", "allocator", "shape", "model", "transform", "speculator", "layout"}
 """Arguments that are no numbers."""
 
 

@@ -324,8 +324,10 @@ WINDOWS = {
     ),
     "Step-3.5: kinds of the layers that draft come last": (
         plain(4, 4096, 64, None, num_attention_groups=8, head_dim=128, sliding_window=512,
-              num_nextn_predict_layers=1, layer_types=[WHOLE, SLIDING, SLIDING, SLIDING, WHOLE]),
-        [(1, 1024, 1024, None), (3, 1024, 1024, 512)],
+              num_nextn_predict_layers=1, layer_types=[WHOLE, SLIDING, SLIDING, SLIDING, WHOLE],
+              attention_other_setting={"attention_type": SLIDING, "num_attention_heads": 96,
+                                       "num_attention_groups": 4, "head_dim": 128}),
+        [(1, 1024, 1024, None), (3, 512, 512, 512)],
     ),
     "GPT-Neo 1.3B": (
         {"model_type": "gpt_neo", "num_layers": 24, "num_heads": 16, "hidden_size": 2048,

@@ -11,7 +11,7 @@ INSIDE = {
     **{"mean_window": 1, "load": 0.5, "rate": 1, "service_rate": 2, "service_mean": 0.25},
     **{"service_second_moment": 0.1, "service_cv": 1, "n_parameters": 1, "element_bytes": 2},
     **{"devices": 1, "bandwidth": 1, "layers": 1, "width": 1, "tokens": 1, "kv_heads": 1},
-    **{"head_dim": 1, "cache_memory": 1, "kv_width": 1, "mlp_width": 1, "input_tokens": 1},
+    **{"head_dim": 1, "cache_memory": 4, "kv_width": 1, "mlp_width": 1, "input_tokens": 1},
     **{"output_tokens": 1, "mean_response": 1, "normal_quantile": 2.33, "response_std": 1},
     **{"servers": 4, "capacity": 9, "offered_load": 3, "staffing_margin": 1},
     **{"delay_probability": 0.3},
@@ -22,19 +22,19 @@ INSIDE = {
     **{"latent_width": 1, "rotary_width": 1, "full_bytes": 1, "window_bytes": 1},
     **{"window_tokens": 1},
     **{"constant_bytes": 1},
+    **{"device_price": 1},
     **{"empty_probability": 0.1, "greedy_size": 2, "greedy_square": 5},
+    **{"depth": 2, "rate_growth": 2, "scaling_delay": 3, "headroom": 1, "backlog": 9},
+    **{"hedge_share": 0.2, "late_share": 0.1, "work_in_service": 1},
+    **{"load_before": 0.2, "load_through": 0.5},
     **{"input_mean": 1, "output_mean": 2, "output_square": 5, "output_cv": 0.5},
-    **{"length_product": 1, "token_time": 1, "block_size": 16, "growth": 2},
+    **{"length_product": 2, "token_time": 1, "block_size": 16, "growth": 2},
     **{"acceptance": 0.7, "drafted": 4, "step_fixed": 20, "step_per_sequence": 0.25},
-    **{"spec_fixed": 23, "spec_each": 1.25, "step_yield": 2.5, "output_mean": 1},
-    **{
-        "output_mean": 2,
-        "running_limit": 64,
-        "prefix_tokens": 1,
-        "longest_mean": 6,
-        "pool_tokens": 9,
-    },
+    **{"spec_fixed": 23, "spec_each": 1, "step_yield": 2.5},
+    **{"running_limit": 64, "prefix_tokens": 0.5, "longest_mean": 6, "pool_tokens": 9},
     **{"experts": 8, "chosen_experts": 2},
+    **{"prompt_token_time": 0.0001, "prefill_mean": 0.1, "prefill_second_moment": 0.02},
+    **{"decode_step": 0.03, "gap_limit": 100},
 }
 """Arguments at which every formula has a value."""
 
@@ -46,6 +46,44 @@ DELAYED = [
 
 # For each formula, changes to these arguments that violate one condition each.
 OUTSIDE = {
+    "prefill_time": [{"input_tokens": -1}, {"step_fixed": -1}, {"prompt_token_time": -1}],
+    "stalled_tokens": [{"arrival_rate": -1}, {"decode_step": -1}],
+    "mean_gap": [
+        *({"arrival_rate": -1}, {"prefill_mean": -1}, {"decode_step": -1}),
+    ],
+    "priority_first": [
+        *({"arrival_rate": -1}, {"prefill_mean": -0.1}, {"prefill_second_moment": 0.001}),
+        {"decode_step": -1},
+    ],
+    "phase_load": [
+        *({"arrival_rate": -1}, {"output_mean": 0.5}, {"step_per_sequence": -1}),
+        {"prefill_mean": -1},
+    ],
+    "phase_capacity": [
+        *({"output_mean": 0.5}, {"step_per_sequence": -0.001}, {"prefill_mean": -0.0001}),
+        {"step_per_sequence": 0, "prefill_mean": 0},
+    ],
+    "phase_running": [
+        *({"arrival_rate": -1}, {"output_mean": 0.5}, {"step_fixed": -1}),
+        *({"step_per_sequence": -0.001}, {"prefill_mean": -0.1}),
+    ],
+    "chunk_tokens": [{"decode_step": -1}, {"gap_limit": 0.02}, {"prompt_token_time": 0}],
+    "chunked_reading": [
+        *(
+            {"input_tokens": -1},
+            {"decode_step": -1},
+            {"gap_limit": 0.03},
+            {"prompt_token_time": -1},
+        ),
+    ],
+    **dict.fromkeys(
+        ("shared_capacity", "split_capacity"),
+        [
+            *({"input_tokens": -1}, {"output_mean": 0.5}, {"step_fixed": -1}),
+            *({"gap_limit": 20}, {"step_per_sequence": 0}, {"prompt_token_time": -1}),
+        ],
+    ),
+    "transfer_time": [{"kept_bytes": -1}, {"link_rate": 0}],
     "token_load": [{"arrival_rate": -1}, {"output_mean": 0.5}, {"step_per_sequence": -1}],
     **dict.fromkeys(
         ("engine_running", "engine_response"),
@@ -73,7 +111,7 @@ OUTSIDE = {
     ],
     "prefix_running": [
         *(
-            {"pool_tokens": 0.5},
+            {"pool_tokens": 0.4},
             {"prefix_tokens": -1},
             {"output_mean": 0.5},
             {"output_square": 0.5},
@@ -118,6 +156,11 @@ OUTSIDE = {
         *({"cache_memory": -1}, {"layers": 0}, {"kv_heads": 0}, {"head_dim": 0}, {"tokens": 0}),
         {"element_bytes": 0},
     ],
+    "memory_rate": [
+        *({"cache_memory": 0}, {"layers": 0}, {"kv_heads": 0}, {"head_dim": 0}, {"tokens": 0}),
+        *({"element_bytes": 0}, {"t_fixed": -1}, {"t_req": -1}, {"t_fixed": 0, "t_req": 0}),
+    ],
+    "token_cost": [{"device_price": -1}, {"devices": 0}, {"arrival_rate": 0}, {"output_tokens": 0}],
     "latent_token_bytes": [
         *({"layers": 0}, {"latent_width": 0}, {"rotary_width": -1}, {"element_bytes": 0}),
     ],
@@ -234,6 +277,39 @@ OUTSIDE = {
     "kimura": [*DELAYED, {"rate": 0}, {"service_cv": -1}],
     "last_place_wait": [{"servers": 0}, {"capacity": 3}, {"service_rate": 0}],
     "overload_loss": [{"load": 0.9}],
+    "two_choices_tail": [{"load": 0}, {"depth": -1}, {"depth": 15}],
+    "round_robin_load": [
+        *({"delay_probability": 0}, {"delay_probability": 1}, {"servers": 0.9}),
+    ],
+    "round_robin_wait": [
+        *({"delay_probability": -0.1}, {"delay_probability": 1}, {"service_rate": 0}),
+    ],
+    "growth_backlog": [{"rate_growth": 0, "headroom": 0}, {"headroom": -1}, {"headroom": 7}],
+    "drain_time": [
+        *({"backlog": -1}, {"rate": -1}, {"service_rate": -1, "rate": -9}, {"servers": 0.9}),
+    ],
+    "scaling_servers": [
+        *({"offered_load": -1}, {"rate_growth": -1}, {"service_mean": -1}, {"scaling_delay": -1}),
+        {"staffing_margin": -1},
+    ],
+    "saturation_backlog": [{"rate": 0}, {"rate_growth": 0}],
+    "hedged_response": [
+        *({"rate": -1}, {"service_rate": 0, "rate": 0}, {"hedge_share": -0.1}),
+        {"hedge_share": 1.1, "rate": 0.5},
+    ],
+    "hedged_quantile": [
+        *({"rate": -1}, {"service_rate": 0, "rate": 0}, {"hedge_share": 1.1, "rate": 0.5}),
+        *({"late_share": 0}, {"late_share": 0.3}),
+    ],
+    "hedge_break_even": [
+        *({"hedge_share": 1.1}, {"late_share": 0}, {"late_share": 1, "hedge_share": 1}),
+        {"late_share": 0.3},
+    ],
+    "priority_wait": [{"work_in_service": -1}, {"load_before": -0.1}, {"load_before": 0.6}],
+    "preemptive_response": [
+        *({"service_mean": -1}, {"work_in_service": -1}, {"load_before": -0.1}),
+        {"load_before": 0.6},
+    ],
     "ridge_intensity": [{"peak_rate": 0}, {"bandwidth": 0}],
     "ridge_batch": [{"element_bytes": 0}, {"peak_rate": 0}, {"bandwidth": 0}],
     "matmul_time": [{"batch": 0.5}, {"n_parameters": 0}, {"devices": 0.5}, {"peak_rate": 0}],
@@ -294,6 +370,8 @@ OUTSIDE = {
     ],
 }
 UNSTABLE = {
+    **dict.fromkeys(("mean_gap", "priority_first"), {"arrival_rate": 10}),
+    "phase_running": {"prefill_mean": 1},
     **dict.fromkeys(("engine_running", "engine_response"), {"step_per_sequence": 1}),
     "min_batch": {"arrival_rate": 1400},
     "surrogate_wait": {"arrival_rate": 276},
@@ -322,6 +400,10 @@ UNSTABLE = {
     "greedy_light_bound": {"arrival_rate": 2000},
     "greedy_busy_bound": {"arrival_rate": 2000},
     "greedy_bound": {"arrival_rate": 2000},
+    "two_choices_tail": {"load": 1},
+    "drain_time": {"rate": 8},
+    **dict.fromkeys(["hedged_response", "hedged_quantile"], {"rate": 1.9}),
+    **dict.fromkeys(["priority_wait", "preemptive_response"], {"load_through": 1}),
     "speculative_response": {"arrival_rate": 2},
 }
 

@@ -382,6 +382,13 @@ def test_interpolated_positions_stretch_the_context(positions, scaling, context)
         assert kvcache.layout(LLAMA3_8B | more).context == context
 
 
+def test_gemma_3_states_the_stretched_length():
+    # as vLLM has it; config.json of google/gemma-3-27b-it has the factor, the class 131072
+    more = {"model_type": "gemma3_text", "max_position_embeddings": 131072}
+    scaled = more | {"rope_scaling": {"rope_type": "linear", "factor": 8.0}, "sliding_window": 1024}
+    assert kvcache.layout(LLAMA3_8B | scaled).context == 131072
+
+
 def test_rows_that_a_format_cannot_store_are_named():
     with pytest.raises(ValueError, match="stores 32 numbers together, so a row of 80 numbers"):
         kvcache.layout(config(2, 80, 1), "q8_0")

@@ -10,13 +10,16 @@ from __future__ import annotations
 from .._formula import REGISTRY, Formula, curve, formula, stable, value
 from .attention import *
 from .batches import *
+from .constraint import *
 from .crossings import *
 from .engine import *
 from .exactly import *
+from .fleet import *
 from .greedy import *
 from .memory import *
 from .operating import *
 from .paging import *
+from .phases import *
 from .sizing import *
 from .speculation import *
 from .steps import *
