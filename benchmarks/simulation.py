@@ -23,7 +23,7 @@ from pathlib import Path
 
 import numpy as np
 
-from serving import LinearService
+from serving import LinearService, engine
 from serving._kernels import compiled
 from serving._plan import CHUNK
 from serving.policies import Fixed, Greedy, Window
@@ -32,6 +32,8 @@ from serving.simulation import Gamma, simulate
 REPETITIONS = 5
 MANY, SOME, FEW = 10_000_000, 1_000_000, 30_000
 GPT3, ONE = LinearService(0.050, 0.0005), LinearService(0.010, 0)
+STEP, PAGED = LinearService(0.020, 0.00025), {"slots": 128, "blocks": 2000}
+PAGED |= {"prefill": engine.Chunked(1e-5, 512)}
 Result = tuple[float, float]
 
 
@@ -54,6 +56,12 @@ def ours(customers: int, *arguments: object, **more: object) -> Result:
     """Simulate with this package."""
     run = simulate(*arguments, **more, requests=customers)
     return run.mean, run.quantile(0.99)
+
+
+def stepped(customers: int, *arguments: object, **more: object) -> Result:
+    """Simulate an engine step by step; answers have 200 tokens."""
+    run = engine.simulate(*arguments, **more, requests=customers)
+    return run.response.mean, run.response.quantile(0.99)
 
 
 def simpy_queue(customers: int, batch: int) -> Result:
@@ -153,6 +161,8 @@ SIMULATED: dict[str, tuple[Callable[..., Result], tuple[object, ...], dict[str, 
     "window, aware": (ours, (100, Window(16, 0.02), GPT3), {}, "1 number"),
     "window, blind": (ours, (100, Window(16, 0.05, False), GPT3), {}, "1 number"),
     "greedy, 4 servers": (ours, (400, Greedy(8), GPT3), {"workers": 4}, "1 number"),
+    "engine": (stepped, (10, 200, STEP), {}, "1 number"),
+    "engine, slots, pages": (stepped, (10, 200, STEP, 100), PAGED, "1 number"),
     "greedy, buffer": (ours, (200, Greedy(8), GPT3), {"buffer": 8}, "1 number"),
 }
 PEERS: dict[str, tuple[str, Callable[..., Result], tuple[object, ...], str]] = {

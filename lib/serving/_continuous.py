@@ -175,13 +175,15 @@ class Continuous:
             Of those that have a slot [requests].
         """
         if self.slots is None and isinstance(self.step_times, LinearService):
-            return float(formulas.value(formulas.engine_running, *self._arguments))
+            return float(formulas.engine_running(*self._exactly))
         return float(self.pi @ np.arange(self.pi.size))
 
     @property
-    def _arguments(self) -> tuple[Any, ...]:
-        service: Any = self.step_times
-        return self.arrival_rate, self.output_tokens, service.t_fixed, service.t_req
+    def _exactly(self) -> tuple[Fraction, ...]:
+        """Arguments of the closed form, so that no digits are lost near the capacity."""
+        growth, last = self._steps.growth, self._steps.last
+        rate, tokens = (Fraction(str(x)) for x in (self.arrival_rate, self.output_tokens))
+        return rate, tokens, last - growth, growth
 
     @property
     def mean_wait(self) -> float:
@@ -192,9 +194,9 @@ class Continuous:
         float
             0 without a limit [s].
         """
-        inside, ratio = self._law
         if self.slots is None:
             return 0.0
+        inside, ratio = self._law
         return float(inside[-1] * ratio / (1 - ratio) ** 2) / self.arrival_rate
 
     @property
@@ -262,7 +264,7 @@ def enough_slots(
     step_times : LinearService or array_like, shape (n,)
         Time of a step by the number of running sequences, as for `Continuous` [s].
     excess : float
-        Share by which the mean answer may be longer, above 0 [1].
+        Share by which the mean answer may be longer, at least 1e-9 [1].
 
     Returns
     -------
@@ -283,7 +285,7 @@ def enough_slots(
     >>> enough_slots(10, 200, LinearService(t_fixed=0.020, t_req=0.00025))
     100
     """
-    limit = 1 + errors.number("excess", excess, above=0)
+    limit = 1 + errors.number("excess", excess, at_least=1e-9)
     allowed = limit * Continuous(arrival_rate, output_tokens, step_times).mean
 
     def enough(slots: int) -> bool:

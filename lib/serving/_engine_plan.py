@@ -14,6 +14,7 @@ from . import _engine, _lengths, _plan, _random, _steps, errors
 from .errors import UnstableError
 from .paging import Paged
 
+LARGEST_BLOCK = 10**6
 BATCHING = ("continuous", "static", "padded")
 """Whether sequences join a running batch; of a static one, whether finished rows still cost."""
 
@@ -183,6 +184,8 @@ def _rules(
 ) -> _engine.Rules:
     if not isinstance(paged, Paged):
         raise TypeError(f"paged must be Paged of paging, got {paged!r}")
+    if paged.block_size > LARGEST_BLOCK:
+        raise ValueError(f"paged must have blocks of {LARGEST_BLOCK} tokens at most, got {paged!r}")
     if not isinstance(prefill, (type(None), Chunked, Whole)):
         raise TypeError(f"prefill must be None, Chunked or Whole, got {prefill!r}")
     if not isinstance(batching, str) or batching not in BATCHING:
@@ -198,9 +201,11 @@ def _rules(
         slope=steps.slope / unit,
         reading=float(getattr(prefill, "token_time", 0.0)) / unit,
         slots=min(most, _plan.ENDLESS),
-        blocks=0 if blocks is None else errors.integer("blocks", blocks, at_least=1),
+        blocks=0
+        if blocks is None
+        else min(errors.integer("blocks", blocks, at_least=1), _plan.ENDLESS),
         block_size=int(paged.block_size),
-        spare=int(paged.spare),
+        spare=min(int(paged.spare), _plan.ENDLESS),
         budget=_plan.ENDLESS if budget is None else min(int(budget), _plan.ENDLESS),
         whole=isinstance(prefill, Whole),
         static=BATCHING.index(batching),

@@ -131,6 +131,8 @@ class Pairs:
     ordered: bool = False
 
     def __post_init__(self) -> None:
+        if not isinstance(self.ordered, bool):
+            raise TypeError(f"ordered must be True or False, got {self.ordered!r}")
         for name, least in (("prompts", 0), ("outputs", 1)):
             object.__setattr__(self, name, lengths(name, getattr(self, name), least))
         sizes = (np.size(self.prompts), np.size(self.outputs))
@@ -169,7 +171,7 @@ def longest(output_tokens: int | Geometric | LogNormal | Pairs, batch: int) -> f
     output_tokens : int, Geometric, LogNormal or Pairs
         Tokens of an answer, or their law [tokens].
     batch : int
-        Answers, at least 1 [requests].
+        Answers, from 1 to a billion [requests].
 
     Returns
     -------
@@ -193,6 +195,7 @@ def longest(output_tokens: int | Geometric | LogNormal | Pairs, batch: int) -> f
     (200.0, 675.0)
     """
     size = errors.integer("batch", batch, at_least=1)
+    errors.number("batch", batch, at_most=LONGEST)
     if isinstance(output_tokens, Pairs):
         values = np.sort(np.asarray(output_tokens.outputs))
         shares = (np.arange(values.size + 1) / values.size) ** size

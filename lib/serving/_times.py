@@ -106,7 +106,7 @@ class Times:
         elif what not in ("mean", "std"):
             raise ValueError(f"what must be a number, 'mean' or 'std', got {what!r}")
         pieces = [replace(self, _tallies=(tally,)) for tally in self._tallies if tally.served]
-        half = half_width([piece._result(what) for piece in pieces], level)
+        half = half_width(what, [piece._result(what) for piece in pieces], level)
         middle = self._result(what)
         if not isinstance(what, str):
             half += _plan.RESOLUTION * middle
@@ -120,15 +120,15 @@ class Times:
         return law(self._tallies) if self._some else (np.zeros(0), np.zeros(0))
 
 
-def half_width(values: Sequence[float], level: float) -> float:
+def half_width(what: str | float, values: Sequence[float], level: float) -> float:
     """Half of an interval, from the results of equal parts of a run."""
     share = errors.number("level", level, above=0)
     if share >= 1:
         raise ValueError(f"level must be below 1, got {level!r}")
     if len(values) < _plan.PARTS:
         raise ValueError(
-            f"requests is too few for an interval: {len(values)} of {_plan.PARTS} parts of the run "
-            f"have a result"
+            f"what = {what!r} has no interval: requests are too few, {len(values)} of "
+            f"{_plan.PARTS} parts of the run have a result"
         )
     student = -float(special.stdtrit(len(values) - 1, (1 - share) / 2))
     return student * float(np.std(values, ddof=1)) / math.sqrt(len(values))

@@ -19,12 +19,9 @@ from .paging import Paged
 from .service import LinearService
 
 __all__ = [
-    "Bursty",
     "Chunked",
     "Continuous",
-    "Erlang",
     "Geometric",
-    "Hyperexponential",
     "LogNormal",
     "Pairs",
     "Run",
@@ -160,7 +157,8 @@ class Run:
         if what not in RESULTS:
             raise ValueError(f"what must be one of {', '.join(RESULTS)}, got {what!r}")
         pieces = [replace(self, _parts=(part,)) for part in self._parts]
-        half = half_width([float(getattr(piece, what)) for piece in pieces], level)
+        some = [p for p in pieces if p._elapsed > 0 and (what != "met" or p.response.count)]
+        half = half_width(what, [float(getattr(piece, what)) for piece in some], level)
         middle = float(getattr(self, what))
         return max(0.0, middle - half), middle + half
 
@@ -214,8 +212,8 @@ def simulate(
         Longest time to the first token and longest mean time between tokens that count as met,
         each at least 0 and perhaps ``inf``; None if all do [s].
     arrivals : Erlang, Hyperexponential, Bursty, array_like of shape (n,) or None
-        Kind of traffic, Poisson if None; or a trace: times of arrival, not decreasing, used as
-        they are [s].
+        Kind of traffic, of `serving.simulation`, Poisson if None; or a trace: times of arrival,
+        not decreasing, used as they are [s].
     requests : int
         Requests that arrive, at least 32; of a trace at most that many [requests].
     seed : int

@@ -17,6 +17,7 @@ from serving import (
     _question,
     attention,
     constraint,
+    engine,
     errors,
     kvcache,
     paging,
@@ -671,6 +672,77 @@ def queue_simulated(result: Any, **arguments: Any) -> None:
         assert least >= service.time(1) * (1 - 1e-6)
 
 
+def shared(result: engine.Continuous, arrival_rate: Any, output_tokens: Any, **others: Any) -> None:
+    """Check the balance of neighbouring states, that shares add up, and Little's law."""
+    law, most = result.pi, result.slots or math.inf
+    assert abs(law.sum() - 1) < 1e-9 and law.min() >= 0 and 0 < result.busy <= 1
+    work = result.arrival_rate * result.output_tokens
+    for n in range(1, min(law.size - 1, 9)):  # the last state holds all beyond
+        assert math.isclose(law[n] * n, work * result._steps.time(n) * law[n - 1], abs_tol=1e-290)
+    assert result.mean_running <= most and result.arrival_rate < result.capacity
+    assert 0 <= result.full <= 1 and result.mean_wait >= 0
+    running = result.mean - result.mean_wait
+    assert math.isclose(result.mean_running, running * result.arrival_rate, rel_tol=1e-6)
+
+
+def running_quantile(result: int, self: engine.Continuous, q: Any) -> None:
+    """Check that so many are enough, and one fewer is not."""
+    below = np.cumsum(self.pi)
+    assert below[min(result, below.size - 1)] >= float(q) - 1e-12
+    assert result == 0 or below[result - 1] < float(q)
+
+
+def enough_slots(
+    result: int, arrival_rate: Any, output_tokens: Any, step_times: Any, excess: Any
+) -> None:
+    """Check that so many are enough, and one fewer is not."""
+    arguments = (arrival_rate, output_tokens, step_times)
+    allowed = (1 + float(excess)) * engine.Continuous(*arguments).mean
+    assert engine.Continuous(*arguments, result).mean <= allowed * (1 + RELATIVE_FLOAT)
+    if result > 1:
+        try:
+            fewer = engine.Continuous(*arguments, result - 1).mean
+        except ValueError:  # too few, or so few that the load is next to capacity
+            return
+        assert fewer > allowed * (1 - RELATIVE_FLOAT)
+
+
+def longest(result: float, output_tokens: Any, batch: Any) -> None:
+    """Check that the longest is no shorter than the mean, nor longer than all together."""
+    if isinstance(output_tokens, engine.Pairs):
+        mean = float(np.mean(output_tokens.outputs))
+    else:
+        mean = float(getattr(output_tokens, "mean", output_tokens))
+    assert mean * (1 - 1e-6) <= result <= mean * float(batch) * (1 + 1e-6)
+
+
+def engine_run(result: engine.Run, **arguments: Any) -> None:
+    """Check what holds of every run: bounds, and times in order."""
+    assert 0 <= result.busy <= 1 and 0 <= result.met <= 1
+    assert 0 <= result.goodput <= result.throughput * (1 + RELATIVE_FLOAT) < math.inf
+    assert result.response.count > 0 and result.steps > 0
+    slots, blocks = arguments["slots"], arguments["blocks"]
+    assert slots is None or result.mean_running <= float(slots) * (1 + RELATIVE_FLOAT)
+    assert blocks is None or result.mean_blocks <= float(blocks) * (1 + RELATIVE_FLOAT)
+    least, middle, largest = map(result.response.quantile, (0, 0.5, 1))
+    assert 0 <= least <= middle <= largest < math.inf
+    assert least * (1 - 1e-4) <= result.response.mean <= largest * (1 + 1e-4)
+
+
+def run_interval(result: tuple[float, float], self: engine.Run, what: Any, level: Any) -> None:
+    """Check that an interval holds its result."""
+    low, high = result
+    found = getattr(self, what)
+    assert 0 <= low <= found * (1 + RELATIVE_FLOAT) and found * (1 - RELATIVE_FLOAT) <= high
+
+
+def lengths(result: Any, prompts: Any, outputs: Any, ordered: Any) -> None:
+    """Check that measured pairs are kept."""
+    assert result.prompts.tolist() == [int(exact(x)) for x in prompts]
+    assert result.outputs.tolist() == [int(exact(x)) for x in outputs]
+    assert result.ordered == ordered
+
+
 def decide(
     result: Any,
     arrival_rate: Any,
@@ -1096,6 +1168,19 @@ INVARIANTS: dict[str, Callable[..., None]] = {
     "serving.simulation.Simulation.quantile": quantile,
     "serving.simulation.Simulation.interval": interval,
     "serving.simulation.simulate": queue_simulated,
+    "serving.engine.Continuous": shared,
+    "serving.engine.Continuous.running_quantile": running_quantile,
+    "serving.engine.enough_slots": enough_slots,
+    "serving.engine.longest": longest,
+    "serving.engine.Geometric": described,
+    "serving.engine.LogNormal": described,
+    "serving.engine.Chunked": described,
+    "serving.engine.Whole": described,
+    "serving.engine.Pairs": lengths,
+    "serving.engine.simulate": engine_run,
+    "serving.engine.Times.quantile": quantile,
+    "serving.engine.Times.interval": interval,
+    "serving.engine.Run.interval": run_interval,
     "serving.decision.decide": decide,
     "serving.advice.advice": advice,
     "serving.tradeoff.pareto": pareto,
@@ -1135,6 +1220,9 @@ def unstable(error: UnstableError, arguments: dict[str, Any]) -> None:
         assert load >= 1 - RELATIVE and "requests/s" in str(error)
         return
     servers = exact(arguments.get("servers", arguments.get("replicas", 1)))
+    if "step_times" in arguments:
+        assert "would be enough" in str(error) and arguments["arrival_rate"] is not None
+        return
     if "arrival_rates" in arguments:
         pairs = zip(arguments["arrival_rates"], arguments["service_means"], strict=True)
         assert sum(exact(float(rate)) * exact(float(time)) for rate, time in pairs) >= 1

@@ -19,6 +19,7 @@ from serving import (
     attention,
     catalog,
     constraint,
+    engine,
     fleet,
     kvcache,
     paging,
@@ -67,6 +68,8 @@ def arguments(one: Documented) -> list[str]:
 
 
 PLACES = {
+    "serving.engine.Run.interval": " of an engine's run",
+    "serving.engine.": " of an engine",
     "serving.constraint": " of a question",
     "serving.roofline": " of a machine",
     "serving.simulation.simulate": " of a run",
@@ -83,6 +86,7 @@ def key(one: Documented, argument: str) -> str:
     if argument == "self":
         owner = one.name.split(".")[2]
         owners = {"Layout": "layout", "Simulation": "simulation", "Speculator": "speculator"}
+        owners |= {"Continuous": "shared engine", "Run": "run engine", "Times": "run times"}
         return {**owners, "Trace": "trace", "Ordered": "ordered", "Summary": "summary"}.get(
             owner, argument
         )
@@ -205,6 +209,27 @@ QUESTIONS = [
 SPECULATORS = [
     *(Speculator(0.002, 0.00002, 0.0001, 0.7), Speculator(0.02, 0.001, 0, [0.9, 0.4], 0.3)),
     *(Speculator(1e-9, 1e-9, 1e6, 1 - 2**-53, 0), Speculator(1, 0.5, 0.1, 1e-300)),
+]
+
+ANSWERS = [
+    *(1, 7, 40, engine.Geometric(9), engine.LogNormal(30, 1.5), 0, 2.5, 1e12, -3),
+    engine.Pairs([3, 0, 50], [1, 20, 6]),
+]
+STEPS = [
+    *(LinearService(0.02, 0.00025), LinearService(0, 0.001), LinearService(0.01, 0)),
+    *([0.02, 0.021, 0.03], [0.5], LinearService(1e308, 0), [1e-300, 1], [3, 2], []),
+]
+ENGINE_RUNS = [
+    engine.simulate(10, 20, STEPS[0], requests=640),
+    engine.simulate(
+        *(1, engine.LogNormal(60, 2), STEPS[0], 30),
+        **dict(slots=4, prefill=engine.Whole(1e-4), limits=(0.5, 0.05), requests=640),
+    ),
+    engine.simulate(None, 3, STEPS[3], arrivals=[0, 0.5, 7], blocks=2),
+]
+SHARED = [
+    *(engine.Continuous(rate, 200, STEPS[0]) for rate in (0.01, 10, 19.9)),
+    *(engine.Continuous(5, 20, STEPS[3]), engine.Continuous(6, 200, STEPS[0], slots=40)),
 ]
 
 
@@ -355,6 +380,36 @@ STRATEGIES: dict[str, st.SearchStrategy[Any]] = {
     "geometric of a play": st.booleans(),
     "requests of a play": st.sampled_from([1, 64, 200, 1e300]),
     "seed of a play": st.one_of(st.integers(0, 9), numbers),
+    "shared engine": st.sampled_from(SHARED),
+    "run engine": st.sampled_from(ENGINE_RUNS),
+    "run times": st.sampled_from([run.response for run in ENGINE_RUNS]),
+    "mean of an engine": st.one_of(st.floats(1, 1000), numbers),
+    "cv of an engine": st.one_of(st.floats(0, 10), numbers),
+    "token_time of an engine": st.one_of(st.floats(0, 1), numbers),
+    "budget of an engine": st.one_of(st.none(), st.integers(1, 4096), numbers),
+    "prompts of an engine": lists(st.one_of(st.integers(0, 999), numbers)),
+    "outputs of an engine": lists(st.one_of(st.integers(1, 999), numbers)),
+    "ordered of an engine": st.booleans(),
+    "arrival_rate of an engine": st.one_of(st.sampled_from([0.01, 1, 5, 20]), numbers),
+    "output_tokens of an engine": st.sampled_from(ANSWERS),
+    "step_times of an engine": st.sampled_from(STEPS),
+    "prompt_tokens of an engine": st.sampled_from([0, 5, 40, engine.Geometric(20), -1, 1e300]),
+    "slots of an engine": st.one_of(st.none(), st.integers(1, 20), numbers),
+    "blocks of an engine": st.one_of(st.none(), st.integers(1, 40), numbers),
+    "paged of an engine": st.sampled_from([None, paging.Paged(4, 1)]),
+    "prefill of an engine": st.sampled_from([None, engine.Chunked(1e-3, 16), engine.Whole(1e-4)]),
+    "batching of an engine": st.sampled_from(["continuous", "static", "padded", "none"]),
+    "limits of an engine": st.sampled_from([None, (0.1, 0.05), (float("inf"), 1)]),
+    "arrivals of an engine": st.sampled_from(TRAFFIC),
+    "requests of an engine": st.one_of(st.integers(32, 500), st.sampled_from([0, 31.0, 33.5])),
+    "seed of an engine": st.one_of(st.integers(0, 9), numbers),
+    "progress of an engine": st.sampled_from([None, False]),
+    "batch of an engine": st.one_of(st.integers(1, 300), numbers),
+    "excess of an engine": st.one_of(st.floats(0.001, 2), numbers),
+    "what of an engine's run": st.sampled_from(["busy", "goodput", "median", 0.5]),
+    "what of an engine": st.one_of(
+        shares, st.sampled_from(["mean", "std", "busy", "goodput", "median"])
+    ),
 }
 """Arguments by name, from ordinary to extreme; most are valid."""
 
@@ -775,6 +830,34 @@ TYPICAL: dict[str, Any] = {
     "geometric of a play": True,
     "requests of a play": 64,
     "seed of a play": 3,
+    "shared engine": SHARED[1],
+    "run engine": ENGINE_RUNS[0],
+    "run times": ENGINE_RUNS[0].response,
+    "mean of an engine": 200,
+    "cv of an engine": 1.5,
+    "token_time of an engine": 1e-4,
+    "budget of an engine": 512,
+    "prompts of an engine": [8, 9, 10],
+    "outputs of an engine": [1, 2, 3],
+    "ordered of an engine": False,
+    "arrival_rate of an engine": 2,
+    "output_tokens of an engine": 20,
+    "step_times of an engine": [0.02, 0.021, 0.03],
+    "prompt_tokens of an engine": 5,
+    "slots of an engine": 8,
+    "blocks of an engine": 99,
+    "paged of an engine": None,
+    "prefill of an engine": engine.Chunked(1e-4, 64),
+    "batching of an engine": "continuous",
+    "limits of an engine": None,
+    "arrivals of an engine": None,
+    "requests of an engine": 320,
+    "seed of an engine": 3,
+    "progress of an engine": False,
+    "batch of an engine": 16,
+    "excess of an engine": 0.1,
+    "what of an engine's run": "busy",
+    "what of an engine": 0.5,
 }
 """One right argument of each name."""
 
@@ -915,7 +998,7 @@ EXTREMES: dict[str, list[Any]] = {
     "dtype of a machine": ["int4", "int8"],
     "cache_dtype": ["fp32"],
     "arithmetic": [None, "fp16"],
-    **dict.fromkeys(SHARES, [1e-300, 1]),
+    **dict.fromkeys(SHARES, [1e-300]),
     "call_time": [0, 1.7976931348623157e308],
     "input_tokens of a question": [1, 2047, 1e300],
     "output_tokens of a question": [1, 2, 10**20],
@@ -944,6 +1027,34 @@ EXTREMES: dict[str, list[Any]] = {
     "geometric of a play": [False],
     "requests of a play": [64, 1e300],
     "seed of a play": [1.7976931348623157e308],
+    "shared engine": SHARED,
+    "run engine": ENGINE_RUNS,
+    "run times": [run.response for run in ENGINE_RUNS],
+    "mean of an engine": [*EXTREME, 200],
+    "cv of an engine": [*EXTREME, 10],
+    "token_time of an engine": EXTREME,
+    "budget of an engine": [None, *EXTREME],
+    "prompts of an engine": [[0, 0, 5], [1e160] * 3, []],
+    "outputs of an engine": [[1, 1, 5], [1e160] * 3, []],
+    "ordered of an engine": [True, False],
+    "arrival_rate of an engine": [*EXTREME, 1e-9, 40],
+    "output_tokens of an engine": [1, 40, 1e300, engine.LogNormal(9, 10)],
+    "step_times of an engine": STEPS,
+    "prompt_tokens of an engine": [0],
+    "slots of an engine": [None, 1, 1e300],
+    "blocks of an engine": [None, 1e300],
+    "paged of an engine": [paging.Paged(10**300)],
+    "prefill of an engine": [engine.Chunked(1e300, 1), engine.Whole(1e-4)],
+    "batching of an engine": ["padded"],
+    "limits of an engine": [(0, 0)],
+    "arrivals of an engine": [None],
+    "requests of an engine": [64],
+    "seed of an engine": [1.7976931348623157e308],
+    "progress of an engine": [False],
+    "batch of an engine": [1, 2, 10**9, 1e300],
+    "excess of an engine": [*EXTREME, 1e-16],
+    "what of an engine's run": ["busy", "throughput", "met"],
+    "what of an engine": [0, 0.5, 1, "mean", "std", "busy"],
 }
 """Arguments of which every combination is tried."""
 EXTREMES["self"] = EXTREMES["service"]
@@ -960,8 +1071,7 @@ SIGNED = {"arrivals"}
 """Numbers that may be negative."""
 ENDLESS = {"max_wait", "tail"}
 """Numbers that may be infinite."""
-OBJECTS = {"self", "service", "allocator", "shape", "model", "transform", "layout"}
-OBJECTS = {"self", "service", "shape", "model", "transform", "speculator", "layout"}
+OBJECTS = {"self", "service", "allocator", "shape", "model", "transform", "speculator", "layout"}
 """Arguments that are no numbers."""
 
 

@@ -17,7 +17,7 @@ A, B, L = 0.020, 0.00025, 200
 STEP = LinearService(A, B)
 LAWS = [L, Geometric(L), LogNormal(L, 1.5)]
 SURE = 0.9999
-MANY = 400_000 if _kernels.numba else 4_000
+MANY = 200_000 if _kernels.numba else 4_000
 slow = pytest.mark.skipif(_kernels.numba is None, reason="without numba it takes minutes")
 
 
@@ -235,6 +235,13 @@ def test_a_step_without_a_fixed_part_shares_one_server():
     assert slots.mean == pytest.approx(single.mean_response)
 
 
+def test_close_to_capacity_the_closed_form_keeps_its_digits():
+    near = Continuous(19.9999999, L, STEP)
+    assert near.mean == pytest.approx(L * (A + B) / 5e-9, rel=1e-12)
+    with pytest.raises(ValueError, match="states count"):
+        _ = near.pi
+
+
 def test_more_slots_than_are_used_are_no_limit():
     free = Continuous(6, L, STEP)
     assert Continuous(6, L, STEP, slots=2000).mean == pytest.approx(free.mean, rel=1e-12)
@@ -444,5 +451,5 @@ def test_results_that_do_not_exist_are_named():
         run.response.interval("median")
     with pytest.raises(ValueError, match="level"):
         run.response.interval("mean", 1)
-    with pytest.raises(ValueError, match="requests"):
+    with pytest.raises(ValueError, match="requests are too few"):
         simulate(None, 1, STEP, arrivals=[0, 1, 2]).response.interval("mean")
