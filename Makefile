@@ -56,7 +56,7 @@ environment: ## make .venv anew from requirements.txt
 	@$(ORIGIN) > .venv/.ready
 
 test: .venv/.ready lint ## lint, then test the package, the book and every chapter's outputs
-	$(STILL) $(PY) -m pytest tests
+	$(STILL) $(PY) -m pytest tests -n 2
 	$(STILL) $(PY) -m pytest --nbval --nbval-current-env intro.ipynb chapters \
 	  -n 2 --dist loadfile -p no:hypothesispytest
 

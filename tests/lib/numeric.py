@@ -1067,6 +1067,8 @@ def combinations(one: Documented) -> Iterator[dict[str, Any]]:
         yield dict(zip(names, values, strict=True))
 
 
+EXPONENTS = {("experts_touched", "batch"): st.integers(1, 300)}
+"""Arguments whose exact powers would not end, were they drawn from everywhere."""
 SIGNED = {"arrivals"}
 """Numbers that may be negative."""
 ENDLESS = {"max_wait", "tail"}

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from .._formula import domain_of, formula, stable
+from .._generic import expm1, log1p
 from .paging import held_tokens
 
 
@@ -181,7 +182,7 @@ def padded_gain(longest_mean: Any, output_mean: Any) -> Any:
     domain=lambda experts, chosen_experts, batch: (
         chosen_experts >= 0,
         experts >= 1,
-        experts >= chosen_experts,
+        experts > chosen_experts,
         batch >= 1,
     ),
     latex=(
@@ -192,5 +193,5 @@ def padded_gain(longest_mean: Any, output_mean: Any) -> Any:
     chapter=16,
 )
 def experts_touched(experts: Any, chosen_experts: Any, batch: Any) -> Any:
-    """Mean experts of a layer that a step reads, if each token picks at random."""
-    return experts * (1 - (1 - chosen_experts / experts) ** batch)
+    """Mean experts of a layer that a step reads, if each token picks some of them at random."""
+    return -experts * expm1(batch * log1p(-chosen_experts / experts))
