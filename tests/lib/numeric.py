@@ -1067,8 +1067,12 @@ def combinations(one: Documented) -> Iterator[dict[str, Any]]:
         yield dict(zip(names, values, strict=True))
 
 
-EXPONENTS = {("experts_touched", "batch"): st.integers(1, 300)}
-"""Arguments whose exact powers would not end, were they drawn from everywhere."""
+NARROW = {
+    ("experts_touched", "batch"): st.integers(1, 300),
+    ("chain_yield", "drafted"): st.integers(0, 300),
+    ("round_robin_load", "delay_probability"): st.floats(1e-300, 2),
+}
+"""Arguments whose exact powers would not end, or whose roots lose the last digits of float64."""
 SIGNED = {"arrivals"}
 """Numbers that may be negative."""
 ENDLESS = {"max_wait", "tail"}

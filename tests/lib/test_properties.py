@@ -136,7 +136,7 @@ def shows(message: str, value: Any) -> bool:
 def test_a_closed_form_is_right_inside_its_domain(made: formulas.Formula, data: Any) -> None:
     names = [entry.name for entry in made.parameters]
     drawn = [
-        data.draw(numeric.EXPONENTS.get((made.name, name), numeric.numbers), label=name)
+        data.draw(numeric.NARROW.get((made.name, name), numeric.numbers), label=name)
         for name in names
     ]
     fractions = [sympy.Rational(x.numerator, x.denominator) for x in map(exact, drawn)]
