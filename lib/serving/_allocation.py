@@ -206,6 +206,7 @@ def longest_context(
     room = min(per_rank("memory", memory))
 
     def fits(tokens: int) -> bool:
+        """Whether a context takes no more than there is."""
         made = allocation(layout, tokens, engine, sequences, block_size=block_size, **step)
         return made.total <= room
 

@@ -68,6 +68,7 @@ def _numbered(*kinds: str) -> Rule:
     """Make a rule for a list with a number for each layer."""
 
     def rule(name: str, fields: Fields, n: int) -> list[str]:
+        """Read the kind of each layer from its number."""
         listed(name, fields[name], n)
         for one in fields[name]:
             if one not in range(len(kinds)):
@@ -81,6 +82,7 @@ def _places(inside: str, outside: str) -> Rule:
     """Make a rule for a list of the places of the layers that keep something else."""
 
     def rule(name: str, fields: Fields, n: int) -> list[str]:
+        """Read which layers stand in the list."""
         places = {errors.integer(f"config: {name}", one, at_least=0) for one in fields[name]}
         if places and max(places) >= n:
             raise ValueError(f"config: {name} = {fields[name]} goes beyond {n} layers")
@@ -108,6 +110,7 @@ def _every(rare: str, common: str) -> Rule:
     """Make a rule for the last layer of each so many."""
 
     def rule(name: str, fields: Fields, n: int) -> list[str]:
+        """Place the rare layers, one at the end of each period."""
         if isinstance(fields[name], str):  # EXAONE 4: L and G, and the last is global
             letters = _named(name, fields, len(fields[name])) * n
             return [*letters[: n - 1], rare]

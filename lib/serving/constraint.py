@@ -221,6 +221,7 @@ def _largest(
     """Largest rate at which batches of a size answer in time, 0.0 if it is not above ``found``."""
 
     def early(share: float) -> bool:
+        """Whether enough answers are in time at a share of the capacity."""
         law = queue(question.policy, share * capacity, size, line)
         return bool(law.cdf(question.slo) >= question.quantile)
 

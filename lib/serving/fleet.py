@@ -372,6 +372,7 @@ def _waiting(load: float, replicas: int) -> float:
     """Share that waits at a load, searched for by its logarithm."""
 
     def missing(logarithm: float) -> float:
+        """By how much the load of a share that waits exceeds the one that is sought."""
         return float(formulas.round_robin_load(Fraction(math.exp(logarithm)), replicas)) - load
 
     least, most = -700.0, -1e-9

@@ -226,6 +226,7 @@ def compare(layout: kvcache.Layout, line: Line) -> Result:
         raise ValueError(f"line must ask one of {', '.join(QUESTIONS)}, got {line.what!r}")
 
     def at(place: int) -> Fraction:
+        """Compute the answer at one place of the interval that the printed setting leaves."""
         return _exactly(QUESTIONS[line.what](layout, _setting(line.setting, place)))
 
     low, high = at(0), at(STEPS)
@@ -312,6 +313,7 @@ class Report:
 
     def _repr_html_(self) -> str:
         def link(case: Case) -> str:
+            """Name of the model, as a link to where the log was printed."""
             return f'<a href="{escape(case.source)}">{escape(case.model)}</a>'
 
         notes = "".join(f"<li>{escape(m)}: {escape(note)}</li>" for m, note in self._notes())
