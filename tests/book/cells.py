@@ -22,6 +22,7 @@ SILENT = {"claim", "given", "use", "label"}
 SHOWING = ("print", "display", "explore", "axes")
 """Functions that leave an output wherever in a cell they are called."""
 PATHS = re.compile(r"/(?:home|root|tmp|Users)/|[A-Za-z]:\\{1,4}Users\\")
+WRAPPED = re.compile(r"np\.(?:float|int|uint)\d+\(|np\.(?:True|False)_")
 HUSHING = {
     *("warnings", "filterwarnings", "simplefilter", "catch_warnings", "errstate", "seterr"),
     *("redirect_stderr", "capture_output", "captureWarnings"),
@@ -60,6 +61,8 @@ def _cell(cell: NotebookNode) -> Iterator[str]:
         yield "it shows something and has no output: execute the notebook"
     yield from _alternative(cell)
     yield from _outputs(cell)
+    if found := WRAPPED.search(written(cell)):
+        yield f"the output shows {found[0]}: show the number alone, by float(), int() or bool()"
     if found := PATHS.search(cell.source + written(cell)):
         yield f"the path {found[0]} is of one machine: use a relative path"
     untested = sorted({*cell.metadata.get("tags", [])} - TAGS)

@@ -71,6 +71,11 @@ def test_a_cell_that_shows_nothing_needs_no_output(source: str) -> None:
     assert faults_of(code(source)) == []
 
 
+@pytest.mark.parametrize("shown", ["np.float64(2.0)", "(1, np.int64(3))", "np.True_"])
+def test_a_number_in_its_wrapping_is_found(shown: str) -> None:
+    assert "show the number alone" in only_fault(code("x", text(shown)))
+
+
 def test_cleared_outputs_of_a_whole_chapter_are_found() -> None:
     notebook = clean()
     for cell in notebook.cells:
