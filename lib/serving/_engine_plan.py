@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from . import _engine, _lengths, _plan, _random, _steps, errors
+from . import _engine_state, _lengths, _plan, _random, _steps, errors
 from .errors import UnstableError
 from .paging import Paged
 
@@ -92,7 +92,7 @@ class Plan:
     """Checked arguments of a run."""
 
     unit: float
-    rules: _engine.Rules
+    rules: _engine_state.Rules
     table: NDArray[np.float64]
     prompts: Any
     outputs: Any
@@ -181,7 +181,7 @@ def _rules(
     prefill: Any,
     batching: Any,
     limits: Any,
-) -> _engine.Rules:
+) -> _engine_state.Rules:
     if not isinstance(paged, Paged):
         raise TypeError(f"paged must be Paged of paging, got {paged!r}")
     if paged.block_size > LARGEST_BLOCK:
@@ -197,7 +197,7 @@ def _rules(
         raise TypeError(f"limits must be a pair of times, got {limits!r}")
     first, each = (errors.duration("limits", limit) / unit for limit in limits)
     budget = getattr(prefill, "budget", None)
-    return _engine.Rules(
+    return _engine_state.Rules(
         slope=steps.slope / unit,
         reading=float(getattr(prefill, "token_time", 0.0)) / unit,
         slots=min(most, _plan.ENDLESS),
