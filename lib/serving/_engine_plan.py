@@ -20,7 +20,19 @@ BATCHING = ("continuous", "static", "padded")
 
 
 @dataclass(frozen=True)
-class Chunked:
+class Reading:
+    """How prompts are read."""
+
+    token_time: float
+    budget: int | None = None
+
+    def __post_init__(self) -> None:
+        errors.number("token_time", self.token_time, at_least=0)
+        if self.budget is not None:
+            errors.integer("budget", self.budget, at_least=1)
+
+
+class Chunked(Reading):
     """Prompts are read beside the tokens of running sequences, in pieces if need be.
 
     Parameters
@@ -43,15 +55,8 @@ class Chunked:
     Source: Agrawal et al. 2024.
     """
 
-    token_time: float
-    budget: int | None = None
 
-    def __post_init__(self) -> None:
-        _check_reading(self)
-
-
-@dataclass(frozen=True)
-class Whole:
+class Whole(Reading):
     """Prompts are read first and whole, in steps of their own, in which nobody else gets a token.
 
     Parameters
@@ -73,18 +78,6 @@ class Whole:
     -----
     Source: Yu et al. 2022.
     """
-
-    token_time: float
-    budget: int | None = None
-
-    def __post_init__(self) -> None:
-        _check_reading(self)
-
-
-def _check_reading(reading: Chunked | Whole) -> None:
-    errors.number("token_time", reading.token_time, at_least=0)
-    if reading.budget is not None:
-        errors.integer("budget", reading.budget, at_least=1)
 
 
 @dataclass(frozen=True)
