@@ -7,6 +7,7 @@ symbol's present value in its place.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from html import escape
 
 from . import notation
@@ -30,7 +31,7 @@ _SYMBOLS = sorted(
 )
 
 
-def math(latex: str, block: bool = False) -> str:
+def math(latex: str, block: bool = False, colors: Mapping[str, str] | None = None) -> str:
     r"""Write LaTeX as a MathML element.
 
     Parameters
@@ -38,7 +39,9 @@ def math(latex: str, block: bool = False) -> str:
     latex : str
         LaTeX of an expression, an equation or a comparison.
     block : bool
-        Whether it stands on a line of its own.
+        Whether it stands on a line of its own, and may be high.
+    colors : mapping of str to str, optional
+        Words under a brace to the name of the palette's colour for the term.
 
     Returns
     -------
@@ -55,8 +58,8 @@ def math(latex: str, block: bool = False) -> str:
     >>> print(math("2 B"))  # doctest: +ELLIPSIS
     <math><mn>2</mn><mo class='times'>&#8290;</mo><mrow data-symbol='batch'><mi>B</mi></mrow></math>
     """
-    writer = _Writer(spelled(latex))
-    display = ' display="block"' if block else ""
+    writer = _Writer(spelled(latex), colors=colors or {})
+    display = " displaystyle='true'" if block else ""
     return f"<math{display}>{writer.row('')}</math>"
 
 
@@ -85,8 +88,10 @@ def symbol(name: str) -> str:
 class _Writer:
     """Recursive descent over tokens: rows of atoms with indices and powers."""
 
-    def __init__(self, tokens: list[str], known: bool = True) -> None:
-        self.tokens, self.at, self.known = tokens, 0, known
+    def __init__(
+        self, tokens: list[str], known: bool = True, colors: Mapping[str, str] | None = None
+    ) -> None:
+        self.tokens, self.at, self.known, self.colors = tokens, 0, known, colors or {}
 
     @property
     def next(self) -> str:
@@ -180,8 +185,8 @@ class _Writer:
             raise EquationError("a brace needs words below it")
         self.take()
         words = self.tokens[self.at + 1].removeprefix(r"\text{").removesuffix("}")
-        below = self.group()
-        return f'<munder class="c-{escape(words)}">{inner}{below}</munder>'
+        color = self.colors.get(words, "total")
+        return f"<munder class='c-{color}'>{inner}{self.group()}</munder>"
 
     def entry(self) -> str:
         """Write the longest symbol of the table, if one is next."""
