@@ -23,7 +23,7 @@ from . import _javascript, _parameters, _still, notation, palette
 from . import _mathml as mathml
 from ._formula import Formula
 from ._parameters import Parameter
-from ._quantity import Quantity, Table, Value, quantity
+from ._quantity import Combined, Quantity, Table, Value, quantity
 from .book import STILL
 from .formulas import REGISTRY
 
@@ -223,6 +223,38 @@ def grid(
         raise TypeError(f"grid: {', '.join(unknown)} is no quantity of over")
     lines = {name: [_plain(one) for one in lines] for name, lines in over.items()}
     return Table(function, lines, {n: quantity(one) for n, one in given.items()}, logarithmic)
+
+
+def least(one: Any, other: Any) -> Quantity:
+    """Take the smaller of two quantities.
+
+    Parameters
+    ----------
+    one, other : formula, Quantity, str or float
+        The two [any].
+
+    Returns
+    -------
+    Quantity
+        Defined where both are.
+    """
+    return Combined("least", (quantity(one), quantity(other)))
+
+
+def largest(one: Any, other: Any) -> Quantity:
+    """Take the larger of two quantities.
+
+    Parameters
+    ----------
+    one, other : formula, Quantity, str or float
+        The two [any].
+
+    Returns
+    -------
+    Quantity
+        Defined where both are.
+    """
+    return Combined("largest", (quantity(one), quantity(other)))
 
 
 def chart(
