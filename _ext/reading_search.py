@@ -11,46 +11,25 @@ from __future__ import annotations
 import hashlib
 import json
 import re
-import unicodedata
 from pathlib import Path
 
 from docutils import nodes
+from reading_names import GREEK, greek, plain, spell
 from sphinx import addnodes
 from sphinx.application import Sphinx
 from sphinx.search.en import SearchEnglish
 from sphinx.transforms.post_transforms import SphinxPostTransform
 
 SCRIPT = Path(__file__).with_suffix(".js")
-GREEK = {
-    chr(code): unicodedata.name(chr(code))
-    .rpartition("LETTER ")[2]
-    .lower()
-    .replace("lamda", "lambda")
-    for code in range(0x391, 0x3CA)
-    if re.fullmatch(r"GREEK (SMALL|CAPITAL) LETTER \w+", unicodedata.name(chr(code), ""))
-}
 # A mean, E[T_batch]; a number with its decimals; a word.
 WORD = re.compile(r"(?<!\w)[Ee]\[\w+[^\]\s]*\]?|\d+(?:\.\d+)+|\w+")
-UPRIGHT = re.compile(r"\\(?:text|textrm|mathrm|operatorname)\s*\{([^{}]*)\}")
-LAYOUT = re.compile(
-    r"\\(?:left|right|[bB]igg?[lrm]?|[dt]?frac|cdots?|times|quad|qquad|begin|end|displaystyle)\b"
-)
-
-
-def plain(tex: str) -> str:
-    r"""Write the symbols of a text in TeX by name: ``\rho_{\text{serv}}`` is ``rho_serv``."""
-    named = LAYOUT.sub(" ", UPRIGHT.sub(r"\1", tex))
-    named = re.sub(r"\\([A-Za-z]+)", r" \1", named)
-    named = re.sub(r"_\s*\{([^{}]*)\}", lambda part: f"_{'_'.join(WORD.findall(part[1]))}", named)
-    return re.sub(r"_\s+(?=\w)", "_", named).strip()
 
 
 def words(text: str) -> list[str]:
     """Split a text into the words that are searched; ``splitQuery`` in the script is its twin."""
     if "\\" in text or "_{" in text:
         text = plain(text)
-    text = "".join(GREEK.get(letter, letter) for letter in text)
-    text = re.sub(r"(\d),(?=\d{3}(?!\d))", r"\1", text)
+    text = re.sub(r"(\d),(?=\d{3}(?!\d))", r"\1", spell(text))
     return [re.sub(r"\[(\w+).*", r"[\1]", word) for word in WORD.findall(text)]
 
 
@@ -94,14 +73,13 @@ class IndexNames(SphinxPostTransform):
         """Make a row of the notation a target, and index it by what one may type."""
         symbol, meaning, *_, name = (entry.astext().strip() for entry in row)
         [ascii_name, *_] = [*plain(symbol).split(), ""]
-        greek = ascii_name
-        for letter, spelt in GREEK.items():
-            greek = re.sub(rf"(?<![A-Za-z]){spelt}(?![A-Za-z])", letter, greek)
         anchor = f"symbol-{nodes.make_id(name or ascii_name)}"
         if anchor not in self.document.ids:
             row["ids"].append(anchor)
             self.document.ids[anchor] = row
-        row[0] += index(row["ids"][0] if row["ids"] else anchor, [ascii_name, greek, name, meaning])
+        row[0] += index(
+            row["ids"][0] if row["ids"] else anchor, [ascii_name, greek(ascii_name), name, meaning]
+        )
 
 
 def index(anchor: str, names: list[str]) -> addnodes.index:
