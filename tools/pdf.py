@@ -131,9 +131,8 @@ def browser() -> str:
     return found
 
 
-def print_pdf(joined: Path, out: Path) -> None:
+def print_pdf(program: str, joined: Path, out: Path) -> None:
     """Print a page as PDF, with bookmarks and tags."""
-    program = browser()
     try:
         from playwright.sync_api import sync_playwright
     except ModuleNotFoundError:
@@ -153,11 +152,12 @@ def main() -> int:
     parser.add_argument("--html", type=Path, default=ROOT / "_build" / "html")
     parser.add_argument("--out", type=Path, default=ROOT / "_build" / "inference-foundations.pdf")
     options = parser.parse_args()
+    program = browser()
     config = yaml.safe_load((ROOT / "_config.yml").read_text("utf-8"))
     toc = yaml.safe_load((ROOT / "_toc.yml").read_text("utf-8"))
     joined = options.out.with_suffix(".html")
     joined.write_text(join(options.html, config, toc), encoding="utf-8")
-    print_pdf(joined, options.out)
+    print_pdf(program, joined, options.out)
     joined.unlink()
     print(f"The book is printed:\n  {options.out}")
     return 0
