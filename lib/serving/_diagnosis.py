@@ -62,7 +62,7 @@ class Diagnosis:
         Slope of the second line over that of the first; None where the first is not rising [1].
     outliers : tuple of int
         Places of measurements that the others, with a curve where they follow one, do not
-        explain.
+        explain [1].
     """
 
     service: FittedService
@@ -110,7 +110,7 @@ class Diagnosis:
         """
         size = errors.number("batch", batch, at_least=1)
         least, most = float(self._batches.min()), float(self._batches.max())
-        line = float(self.service.time(size))
+        line = float(self.service.time(batch))
         sizes = np.unique(self._batches)
         near = sizes[np.argsort(np.abs(sizes - size), kind="stable")][
             : max(2, (sizes.size + 1) // 2)

@@ -35,7 +35,7 @@ class Point:
     concurrency : int or None
         Most requests that the client kept in flight at once [requests].
     rate : float or None
-        Rate at which the client sent requests; ``inf`` for all at once [requests/s].
+        Requests a second that the client sent; ``inf`` for all at once [1/s].
     throughput : float or None
         Completed requests a second [requests/s].
     latency : float or None

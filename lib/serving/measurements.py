@@ -12,8 +12,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ._bearing import Little, Ranks, Support, little, rank_interval, supports
+from ._bearing import Ranks, Support, rank_interval, supports
 from ._diagnosis import Diagnosis, Reach, diagnose
+from ._little import Little, little
 from ._load import load
 from ._points import Measured, Point, join
 from .catalog import Accelerator, Model, accelerator, model
