@@ -6,6 +6,7 @@ import math
 from typing import NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 from scipy import stats
 
 from . import errors
@@ -15,6 +16,8 @@ from ._points import Measured, Point
 
 GOOD = 0.10
 """Relative residual up to which a line is good enough [1]."""
+LIKENESS = 1.96
+"""Autocorrelation of neighbours that chance makes, times the root of their number [1]."""
 LEVELLED = 0.05
 """Relative gain of throughput below which more concurrency brings nothing [1]."""
 ROUNDING = 1e-9
@@ -212,41 +215,70 @@ def _mean(measured: Measured) -> Support:
     told = [error for error in spread if error is not None]
     if not told:
         return Support(claim, True, f"{len(known)} means, without what their errors are")
-    return Support(claim, True, f"standard error {max(told):.1%} at most, were times independent")
+    return Support(claim, True, f"standard error {max(told):.1%} at most")
 
 
 def _error(point: Point) -> float | None:
-    """Relative standard error of the mean of independent times."""
+    """Relative standard error of the mean of times that may be alike."""
     if point.latencies is None or len(point.latencies) < 2:
         return None
     times = point.latencies
-    return float(times.std(ddof=1) / math.sqrt(len(times)) / times.mean())
+    worth = len(times) / _alike(times)
+    return float(times.std(ddof=1) / math.sqrt(worth) / times.mean())
+
+
+def _alike(times: NDArray[np.float64]) -> float:
+    """For how many requests one independent request stands: 1 where neighbours show no likeness.
+
+    One plus twice the sum of the autocorrelations, up to the first pair of them that is not
+    positive (Geyer 1992).
+    """
+    count = len(times)
+    deviation = (times - times.mean()) / times.max()
+    power = np.abs(np.fft.rfft(deviation, 2 * count)) ** 2
+    covariance = np.fft.irfft(power)[:count]
+    if count < 4 or covariance[0] <= 0 or covariance[1] <= LIKENESS * covariance[0] / count**0.5:
+        return 1.0
+    correlation = covariance / covariance[0]
+    pairs = correlation[: count // 2 * 2].reshape(-1, 2).sum(axis=1)
+    ends = np.flatnonzero(pairs <= 0)
+    kept = pairs[: ends[0] if ends.size else pairs.size]
+    return float(min(max(2 * kept.sum() - 1, 1.0), count))
 
 
 def _percentile(measured: Measured, quantile: float, level: float) -> Support:
     claim = f"P{100 * quantile:g} is known"
-    counted = [point for point in measured.points if point.count and point.loop != "batches"]
     listed = [point for point in measured.points if _has(point, quantile)]
     if not listed:
         what = "means only: no mean tells a percentile" if measured.points else "nothing measured"
         return Support(claim, False, what)
-    if not counted:
+    if any(point.count is None for point in listed):
         return Support(claim, False, "from how many requests is not in the file")
-    # the point with the fewest requests decides
-    point = min(counted, key=lambda point: point.count or 0)
-    assert point.count is not None
-    ranks = rank_interval(point.count, quantile, level)
-    beyond = point.count * (1 - quantile)
+    # the point with the fewest independent requests decides
+    point = min(listed, key=_worth)
+    count, worth = point.count or 0, _worth(point)
+    ranks = rank_interval(worth, quantile, level)
+    told = f"{count} requests"
+    if worth < count:
+        told += f", alike with their neighbours and worth {worth} independent ones"
     if ranks.upper is None:
         least = math.ceil(math.log((1 - level) / 2) / math.log(quantile))
-        what = f"{point.count} requests, {beyond:.3g} of them beyond: no upper bound at {level:.0%}"
-        return Support(claim, False, f"{what}; that takes {least}")
-    what = f"of {point.count} requests it lies from rank {ranks.lower or 0} to {ranks.upper}"
+        what = f"{told}: no upper bound at {level:.0%}; that takes {least} independent ones"
+        return Support(claim, False, what)
+    share = count / worth
+    first, last = int((ranks.lower or 0) * share), min(math.ceil(ranks.upper * share), count)
+    what = f"of {told}, it lies from rank {first} to {last}"
     if point.latencies is not None:
         times = np.sort(point.latencies)
-        low = times[ranks.lower - 1] if ranks.lower else 0.0
-        what += f", {low:.4g} s to {times[ranks.upper - 1]:.4g} s"
+        low = times[first - 1] if first else 0.0
+        return Support(claim, True, f"{what}, {low:.4g} s to {times[last - 1]:.4g} s")
     return Support(claim, True, f"{what}, were times independent")
+
+
+def _worth(point: Point) -> int:
+    """How many independent requests a point is worth, as far as the file tells."""
+    count = point.count or 1
+    return count if point.latencies is None else max(1, int(count / _alike(point.latencies)))
 
 
 def _has(point: Point, quantile: float) -> bool:
