@@ -249,7 +249,9 @@ def load(path: str | Path, time_unit: str | None = None) -> Trace:
     except (gzip.BadGzipFile, EOFError, UnicodeDecodeError, csv.Error) as error:
         raise ValueError(f"{path} cannot be read: {error}") from None
     if not rows:
-        raise ValueError(f"{path} must have at least one row{'' if in_json else ' below its header'}")
+        raise ValueError(
+            f"{path} must have at least one row{'' if in_json else ' below its header'}"
+        )
     times, prompts, answers = zip(*rows, strict=True)
     return Trace(
         str(path),

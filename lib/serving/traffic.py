@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import tomllib
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, fields
 from functools import cache
 from importlib import resources
+from types import MappingProxyType
 from typing import Any
 
 import numpy as np
@@ -19,7 +21,7 @@ Array = NDArray[np.float64]
 MOST_CELLS = 20_000
 """Most cells of time that blocks are looked for in; the work grows with their square."""
 LEVELS = np.concatenate([np.arange(64) / 64, 1 - 2.0 ** -np.arange(7, 14), [1]])
-"""Shares of which a recipe keeps the quantile: even ones, and closer ones where lengths are long."""
+"""Shares whose quantiles a recipe keeps: even ones, and closer ones towards the longest."""
 PARTS = 8
 """Parts, of equally many requests, into which a recipe sorts prompts and answers."""
 
@@ -42,11 +44,16 @@ class Recipe:
         Mean time for which that factor stays the same [s].
     inputs, outputs : ndarray, shape (72,)
         Quantiles of prompts and of answers, at the shares of `LEVELS` [tokens].
-    pairs : ndarray, shape (p, p)
-        Requests by the part of the prompts and the part of the answers that they are in, of
-        equal parts from the shortest to the longest [requests].
+    pairs : ndarray, shape (periods, p, p)
+        Requests in each of equally long periods, by the part of the prompts and the part of the
+        answers that they are in, of equal parts from the shortest to the longest [requests].
+    measured : mapping of str to float
+        What the trace itself is like: the numbers of its `Summary`, in their units, and its
+        dispersion at 1, 10 and 60 s, also by differences, where as many windows fit [any].
     source : str
-        Where the trace was published, and its licence.
+        Where the trace was published, and its licence; or the file that it was read from.
+    address : str
+        Where the trace is described and can be had, if it is public.
     """
 
     name: str
@@ -57,30 +64,34 @@ class Recipe:
     inputs: Array
     outputs: Array
     pairs: Array
-    source: str = ""
+    measured: Mapping[str, float]
+    source: str
+    address: str = ""
 
 
-def blocks(trace: Trace, width: float = 1.0, penalty: float = 6.0) -> tuple[Array, Array]:
+def blocks(trace: Trace, cell: float = 1.0, penalty: float = 6.0) -> tuple[Array, Array]:
     """Cut a trace into blocks of constant rate: the fewest that explain it.
 
     Parameters
     ----------
     trace : Trace
         When requests came.
-    width : float
+    cell : float
         Length of the cells that blocks are made of; at most 20,000 of them [s].
     penalty : float
-        By how much a further block must raise the logarithm of the likelihood, at least 0 [1].
+        By how much a further block must raise the logarithm of the likelihood, 0 to 1e9 [1].
 
     Returns
     -------
-    tuple of ndarray, shapes (k + 1,) and (k,)
-        Edges of the blocks [s], and the requests in each [requests].
+    edges : ndarray, shape (k + 1,)
+        Where each block starts, and where the last one ends [s].
+    requests : ndarray, shape (k,)
+        How many came in each [requests].
 
     Raises
     ------
     TypeError
-        If ``width`` or ``penalty`` is not a real number.
+        If ``trace`` is no Trace, or a number is not real.
     ValueError
         If one of them is out of range.
 
@@ -89,13 +100,15 @@ def blocks(trace: Trace, width: float = 1.0, penalty: float = 6.0) -> tuple[Arra
     Of all ways to cut it is the one of greatest likelihood less penalties: the best that ends
     in each cell follows from the best that ended before it. Source: Scargle et al. 2013.
     """
-    length = errors.number("width", width, above=0)
-    price = errors.number("penalty", penalty, at_least=0)
+    if not isinstance(trace, Trace):
+        raise TypeError(f"trace must be a Trace, got {trace!r}")
+    length = errors.number("cell", cell, above=0)
+    price = errors.number("penalty", penalty, at_least=0, at_most=1e9)
     span = float(trace.times[-1]) if len(trace.times) else 0.0
     if not 1 <= span / length <= MOST_CELLS:
         raise ValueError(
-            f"width must fit between 1 and {MOST_CELLS:,} times into the {span:.6g} s of "
-            f"{trace.path}, got {width!r}"
+            f"cell must fit between 1 and {MOST_CELLS:,} times into the {span:.6g} s of "
+            f"{trace.path}, got {cell!r}"
         )
     cells = int(np.ceil(span / length))
     edges = np.minimum(np.arange(cells + 1) * length, span)
@@ -118,10 +131,11 @@ def blocks(trace: Trace, width: float = 1.0, penalty: float = 6.0) -> tuple[Arra
 
 def fit(
     trace: Trace,
-    width: float = 1.0,
+    cell: float = 1.0,
     penalty: float = 6.0,
     flicker_cv: float = 0.0,
     flicker_memory: float = 1.0,
+    periods: int = 1,
 ) -> Recipe:
     """Keep of a trace what it takes to draw traffic like it.
 
@@ -129,12 +143,14 @@ def fit(
     ----------
     trace : Trace
         Requests to imitate.
-    width, penalty : float
+    cell, penalty : float
         How `blocks` cuts their time: the length of a cell [s], and the price of a block [1].
     flicker_cv : float
         Coefficient of variation of the factor by which the rate flickers, 0 to 10 [1].
     flicker_memory : float
         Mean time for which that factor stays the same, at least a millionth of the whole [s].
+    periods : int
+        Periods, equally long, each of which keeps pairs of its own; at most 1,000 [1].
 
     Returns
     -------
@@ -144,15 +160,19 @@ def fit(
     Raises
     ------
     TypeError
-        If a number is not real.
+        If ``trace`` is no Trace, or a number is not real.
     ValueError
         If one is out of range.
     """
-    edges, requests = blocks(trace, width, penalty)
+    edges, requests = blocks(trace, cell, penalty)
     cv = errors.number("flicker_cv", flicker_cv, at_least=0, at_most=10)
     memory = errors.number("flicker_memory", flicker_memory, at_least=edges[-1] / 1e6)
-    places = [_parts(lengths) for lengths in (trace.input_tokens, trace.output_tokens)]
-    pairs = np.bincount(places[0] * PARTS + places[1], minlength=PARTS**2)
+    number = errors.integer("periods", periods, at_least=1)
+    if number > 1000:
+        raise ValueError(f"periods must be at most 1000, got {periods!r}")
+    prompts, answers = (_parts(lengths) for lengths in (trace.input_tokens, trace.output_tokens))
+    kinds = (_periods(trace.times, edges, number) * PARTS + prompts) * PARTS + answers
+    pairs = np.bincount(kinds, minlength=number * PARTS**2).astype(np.float64)
     return Recipe(
         name=trace.path,
         edges=edges,
@@ -161,7 +181,8 @@ def fit(
         flicker_memory=memory,
         inputs=np.quantile(trace.input_tokens, LEVELS),
         outputs=np.quantile(trace.output_tokens, LEVELS),
-        pairs=pairs.reshape(PARTS, PARTS).astype(np.float64),
+        pairs=pairs.reshape(number, PARTS, PARTS),
+        measured=_measured(trace),
         source=trace.path,
     )
 
@@ -184,7 +205,7 @@ def synthesise(recipe: Recipe, seed: int = 0) -> Trace:
     Raises
     ------
     TypeError
-        If ``seed`` is not a real number.
+        If ``recipe`` is no Recipe, or ``seed`` is not a real number.
     ValueError
         If ``seed`` is not whole or negative, or the recipe gave no request.
 
@@ -192,23 +213,28 @@ def synthesise(recipe: Recipe, seed: int = 0) -> Trace:
     -----
     A Cox process: given the rate, the number of arrivals is Poisson, and they are spread over
     time as the rate is. A prompt is drawn evenly from a part of the prompts and its answer from
-    a part of the answers, the two parts as often together as in the trace.
+    a part of the answers, the two parts as often together as in that period of the trace.
     """
+    if not isinstance(recipe, Recipe):
+        raise TypeError(f"recipe must be a Recipe, got {recipe!r}")
     rng = np.random.default_rng(errors.integer("seed", seed, at_least=0))
     times, expected = _expected(recipe, rng)
     marks = np.sort(rng.random(rng.poisson(expected[-1]))) * expected[-1]
     if not marks.size:
         raise ValueError(f"recipe {recipe.name} gave no request with seed = {seed!r}")
     arrivals = np.interp(marks, expected, times)
-    share = recipe.pairs.ravel() / recipe.pairs.sum()
-    cells = np.divmod(rng.choice(share.size, marks.size, p=share), len(recipe.pairs))
+    kinds = np.zeros(marks.size, dtype=np.int64)
+    period = _periods(arrivals, recipe.edges, len(recipe.pairs))
+    for number, pairs in enumerate(recipe.pairs):
+        some = np.flatnonzero(period == number)
+        share = (pairs if pairs.any() else recipe.pairs.sum(axis=0)).ravel()
+        kinds[some] = rng.choice(share.size, some.size, p=share / share.sum())
+    prompts, answers = np.divmod(kinds, PARTS)
     return Trace(
         f"{recipe.name} (synthetic, seed {seed})",
         arrivals - arrivals[0],
-        *(
-            _lengths(quantiles, (cell + rng.random(marks.size)) / len(recipe.pairs))
-            for quantiles, cell in zip((recipe.inputs, recipe.outputs), cells, strict=True)
-        ),
+        _lengths(recipe.inputs, (prompts + rng.random(marks.size)) / PARTS),
+        _lengths(recipe.outputs, (answers + rng.random(marks.size)) / PARTS),
     )
 
 
@@ -246,18 +272,31 @@ def recipe(name: str) -> Recipe:
         name=name,
         flicker_cv=entry["flicker_cv"],
         flicker_memory=entry["flicker_memory"],
+        measured=MappingProxyType(entry["measured"]),
         source=entry["source"],
+        address=entry["address"],
         **kept,
     )
 
 
 @cache
 def _data() -> dict[str, Any]:
-    return tomllib.loads(resources.files(__package__).joinpath("data/traffic.toml").read_text("utf-8"))
+    file = resources.files(__package__).joinpath("data/traffic.toml")
+    return tomllib.loads(file.read_text("utf-8"))
 
 
 recipes: tuple[str, ...] = ("azure-conversation-2023", "azure-code-2023")
 """Names of the recipes of public traces."""
+
+
+def _measured(trace: Trace) -> dict[str, float]:
+    summary = trace.summary()
+    kept = {one.name: float(getattr(summary, one.name)) for one in fields(summary)[:-1]}
+    for window in (1, 10, 60):
+        if trace.times[-1] >= 3 * window:
+            kept[f"dispersion_{window}s"] = summary.dispersion(window)
+            kept[f"differences_{window}s"] = summary.dispersion(window, differences=1)
+    return kept
 
 
 def _parts(lengths: NDArray[np.int64]) -> NDArray[np.int64]:
@@ -265,6 +304,11 @@ def _parts(lengths: NDArray[np.int64]) -> NDArray[np.int64]:
     ranks = np.empty(len(lengths), dtype=np.int64)
     ranks[np.argsort(lengths, kind="stable")] = np.arange(len(lengths))
     return ranks * PARTS // len(lengths)
+
+
+def _periods(times: Array, edges: Array, number: int) -> NDArray[np.int64]:
+    """Period, of equally long ones, that each time is in."""
+    return np.minimum((times / edges[-1] * number).astype(np.int64), number - 1)
 
 
 def _expected(recipe: Recipe, rng: np.random.Generator) -> tuple[Array, Array]:

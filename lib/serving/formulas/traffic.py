@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from .._formula import formula
-from .._generic import expm1, log_sinhc, sqrt
+from .._generic import forgotten, sqrt
 
 
 @formula(
@@ -35,9 +35,7 @@ def cox_dispersion(window_mean: Any, window_variance: Any) -> Any:
 )
 def flicker_dispersion(rate: Any, rate_cv: Any, rate_memory: Any, window_length: Any) -> Any:
     """Dispersion of the counts if the rate forgets its value exponentially."""
-    half = window_length / (2 * rate_memory)
-    # 1 - (1 - exp(-x)) / x with all of its digits near 0: the quotient is exp(-x/2) sinhc(x/2)
-    return 1 - 2 * rate * rate_cv**2 * rate_memory * expm1(log_sinhc(half) - half)
+    return 1 + 2 * rate * rate_cv**2 * rate_memory * forgotten(window_length / rate_memory)
 
 
 @formula(
