@@ -97,6 +97,21 @@ def _near_zero(x: Any) -> Any:
     return x**2 / 6 - x**4 / 180 + x**6 / 2835 - x**8 / 37800
 
 
+def forgotten(x: Any) -> Any:
+    """``1 - (1 - exp(-x)) / x`` for positive numbers, with all its digits near 0."""
+    library = _library(x)
+    if library is sympy:
+        return 1 - (1 - sympy.exp(-x)) / x
+    if library is np:
+        return np.where(x < 0.1, _hardly(np.minimum(x, 1)), 1 + np.expm1(-x) / x)
+    return _hardly(x) if x < 0.1 else 1 + expm1(-x) / x
+
+
+def _hardly(x: Any) -> Any:
+    """Series of the same."""
+    return x / 2 - x**2 / 6 + x**3 / 24 - x**4 / 120 + x**5 / 720 - x**6 / 5040 + x**7 / 40320
+
+
 def sqrt(x: Any) -> Any:
     """Square root."""
     library = _library(x)
