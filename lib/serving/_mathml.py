@@ -9,15 +9,21 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from html import escape
+from unicodedata import lookup
 
 from . import notation
 from ._latex import EquationError, spelled
 
+_GREEK = (
+    "alpha beta gamma delta epsilon zeta eta theta iota kappa lamda mu nu xi omicron pi rho sigma"
+)
+_GREEK += " tau upsilon phi chi psi omega"
 _LETTERS = {
-    **{r"\alpha": "α", r"\beta": "β", r"\gamma": "γ", r"\delta": "δ", r"\epsilon": "ϵ"},
-    **{r"\varepsilon": "ε", r"\eta": "η", r"\kappa": "κ", r"\lambda": "λ", r"\mu": "μ"},
-    **{r"\rho": "ρ", r"\sigma": "σ", r"\tau": "τ", r"\varphi": "φ", r"\infty": "∞"},
+    "\\" + letter.replace("lamda", "lambda"): lookup(f"Greek small letter {letter}")
+    for letter in _GREEK.split()
 }
+_LETTERS |= {name[:1] + name[1:].capitalize(): sign.upper() for name, sign in _LETTERS.items()}
+_LETTERS |= {r"\epsilon": "ϵ", r"\varepsilon": "ε", r"\phi": "ϕ", r"\varphi": "φ", r"\infty": "∞"}
 _NAMES = {r"\ln": "ln", r"\log": "log", r"\exp": "exp", r"\max": "max", r"\min": "min"}
 _SIGNS = {
     **{r"\mid": "∣", r"\le": "≤", r"\leq": "≤", r"\ge": "≥", r"\geq": "≥", r"\cdot": "·"},
