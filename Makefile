@@ -63,8 +63,8 @@ test: .venv/.ready lint ## lint, then test the package, the book and every chapt
 lint: .venv/.ready ## check the code's style
 	$(PY) -m ruff check .
 
-lab: .venv/.ready ## open the chapters in JupyterLab, explorations live (LAB=options for it)
-	SERVING_STILL= $(PY) -m jupyterlab $(LAB) chapters
+lab: .venv/.ready ## open the chapters in JupyterLab, explorations live (PAGE=one, LAB=options)
+	SERVING_STILL= $(PY) -m jupyterlab $(LAB) $(or $(PAGE),chapters)
 
 serve: book ## serve the built book on 127.0.0.1 (PORT=8000)
 	$(PY) -m http.server --bind 127.0.0.1 --directory _build/html $(PORT)
