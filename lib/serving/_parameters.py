@@ -94,6 +94,8 @@ def make(
         raise ValueError(f"ranges: no curve depends on {', '.join(unused)}")
     if unused := sorted(set(defaults) - set(needed)):
         raise ValueError(f"defaults: no curve depends on {', '.join(unused)}")
+    if unknown := sorted(set(shown) - set(ranges)):
+        raise ValueError(f"units: {', '.join(unknown)} is no parameter with a range")
     made = []
     for name in sorted(ranges, key=lambda one: one != x):
         low, high = ranges[name]

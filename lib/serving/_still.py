@@ -100,7 +100,7 @@ def _axes(chart: Chart, ax: Axes, drawn: list[Array]) -> None:
     if y["log"]:
         ax.set_yscale("log")
     finite = np.concatenate([one[np.isfinite(one)] for one in drawn])
-    if finite.size and not y["log"]:
+    if finite.size and finite.max() > 0 and not y["log"]:
         high = y["top"] if y["top"] is not None else min(finite.max(), 4 * np.median(finite))
         ax.set_ylim(y["bottom"] / up if y["bottom"] else 0, high / up * 1.05)
     elif y["top"] is not None or y["bottom"] is not None:

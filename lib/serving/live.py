@@ -368,6 +368,8 @@ def chart(
         stack = [pair for pair in drawn if kind == "stack" and not pair[0].line]
         spec["equation"], symbols = _equation(shown, stack)
         names |= symbols
+    if guess and not parameters[0].low <= guess.at <= parameters[0].high:
+        raise ValueError(f"guess: at = {guess.at} lies outside the range of {x}")
     if said:
         spec["sentence"] = [[sort, _said(sort, what)] for sort, what in said]
     if guess:
