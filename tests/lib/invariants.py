@@ -668,19 +668,73 @@ def shared_blocks(result: int, lengths: Any, prefix: Any, block_size: Any) -> No
     assert isinstance(result, int) and result == apart - saved
 
 
-def dispersion(result: float, self: Any, window: Any) -> None:
+def counts(result: Any, self: Any, window: Any) -> None:
+    """Check that every arrival before the last whole window is counted once."""
+    times = self.times
+    assert len(result) == int(times[-1] / float(window))
+    assert result.sum() == sum(int(time / float(window)) < len(result) for time in times)
+    first = sum(int(time / float(window)) == 0 for time in times)
+    assert result[0] == first and (result >= 0).all()
+
+
+def dispersion(result: float, self: Any, window: Any, differences: Any) -> None:
     """Check the variance over the mean of counts in whole windows."""
-    times = getattr(self, "trace", self).times
-    if times[-1] / float(window) > 1e5:
+    trace = getattr(self, "trace", self)
+    if trace.times[-1] / float(window) > 1e5:
         assert result > 0
         return
-    counts = [0] * int(times[-1] / float(window))
-    for time in times:
-        if int(time / float(window)) < len(counts):
-            counts[int(time / float(window))] += 1
-    mean = Fraction(sum(counts), len(counts))
-    squares = sum((count - mean) ** 2 for count in counts)
-    assert_near(result, squares / (len(counts) - 1) / mean)
+    numbers = trace.counts(window).tolist()
+    mean = Fraction(sum(numbers), len(numbers))
+    if not differences:
+        assert_near(result, sum((n - mean) ** 2 for n in numbers) / len(numbers) / mean)
+        return
+    signs = [(-1) ** k * math.comb(int(differences), k) for k in range(int(differences) + 1)]
+    rows = zip(*(numbers[k:] for k in range(len(signs))), strict=False)
+    squares = [sum(x * y for x, y in zip(row, signs, strict=True)) ** 2 for row in rows]
+    scale = sum(sign**2 for sign in signs)
+    assert_near(result, Fraction(sum(squares), len(squares) * scale) / mean)
+
+
+def blocks(result: Any, trace: Any, cell: Any, penalty: Any) -> None:
+    """Check that blocks cover the trace, hold its requests, and are worth their price."""
+    edges, requests = result
+    assert edges[0] == 0 and edges[-1] == trace.times[-1] and (np.diff(edges) > 0).all()
+    assert requests.sum() == len(trace.times) and (requests >= 0).all()
+    whole = requests.sum() * math.log(requests.sum() / edges[-1])
+    some = requests > 0
+    cut = requests[some] @ np.log(requests[some] / np.diff(edges)[some])
+    assert cut - whole >= (len(requests) - 1) * float(penalty) - 1e-9
+
+
+def fitted(result: Any, trace: Any, periods: Any, **others: Any) -> None:
+    """Check that a recipe keeps what can be counted."""
+    blocks((result.edges, result.requests), trace, others["cell"], others["penalty"])
+    assert result.pairs.shape[0] == periods and result.pairs.sum() == len(trace.times)
+    for quantiles, lengths in (
+        (result.inputs, trace.input_tokens),
+        (result.outputs, trace.output_tokens),
+    ):
+        assert (quantiles[0], quantiles[-1]) == (lengths.min(), lengths.max())
+    assert result.measured["requests"] == len(trace.times)
+
+
+def synthesised(result: Any, recipe: Any, seed: Any) -> None:
+    """Check that a trace starts at 0, ends in time and has lengths of the recipe."""
+    assert result.times[0] == 0 and (np.diff(result.times) >= 0).all()
+    assert result.times[-1] <= recipe.edges[-1]
+    for quantiles, lengths in (
+        (recipe.inputs, result.input_tokens),
+        (recipe.outputs, result.output_tokens),
+    ):
+        assert len(lengths) == len(result.times)
+        assert quantiles[0] <= lengths.min() and lengths.max() <= quantiles[-1]
+
+
+def checked(result: Any, arrivals: Any, piece: Any) -> None:
+    """Check that there are five verdicts, and each is a probability."""
+    assert len(result) == len({verdict.name for verdict in result}) == 5
+    for verdict in result:
+        assert 0 <= verdict.p_value <= 1 and math.isfinite(verdict.statistic)
 
 
 def quantile(result: float, self: Any, q: Any) -> None:
@@ -1205,8 +1259,13 @@ INVARIANTS: dict[str, Callable[..., None]] = {
     "serving.paging.waste": waste,
     "serving.paging.simulate": pooled,
     "serving.paging.shared_blocks": shared_blocks,
+    "serving.traces.Trace.counts": counts,
     "serving.traces.Trace.dispersion": dispersion,
     "serving.traces.Summary.dispersion": dispersion,
+    "serving.traffic.blocks": blocks,
+    "serving.traffic.fit": fitted,
+    "serving.traffic.synthesise": synthesised,
+    "serving.poisson.check": checked,
     "serving.simulation.Erlang": kept,
     "serving.simulation.Hyperexponential": kept,
     "serving.simulation.Bursty": kept,

@@ -33,6 +33,7 @@ from serving import (
     roofline,
     simulation,
     traces,
+    traffic,
 )
 from serving.speculation import Speculator
 
@@ -83,6 +84,8 @@ PLACES = {
     "serving.speculation.play": " of a play",
     "serving.speculation": " of a plan",
     "serving.paging.simulate": " of sequences",
+    "serving.poisson": " of a check",
+    "serving.traffic": " of traffic",
 }
 """Where an argument is something else than elsewhere, and how it is called in the tables."""
 
@@ -185,6 +188,15 @@ ALLOCATORS = [
 ARRIVED = traces.Trace(
     "a trace", np.array([0.0, 1.5, 2.0, 9.0]), np.array([5, 3, 8, 1]), np.array([1, 2, 9, 4])
 )
+CHECKED = [
+    np.cumsum(np.random.default_rng(1).exponential(1, 200)).tolist(),
+    *(list(range(-30, 30)), [0.0] * 59 + [1e-300], [0.0] + [1e308] * 40, [1.0] * 50, [0, 1, 2]),
+    *([0.0] * 40 + [1.0] * 40, [-1.7976931348623157e308, *range(40), 1.7976931348623157e308]),
+]
+RECIPES = [
+    traffic.fit(ARRIVED, 0.5, 1.0, 0.5, 0.1, 2),
+    *(traffic.fit(ARRIVED, 9), traffic.recipe("azure-conversation-2023")),
+]
 KINDS = [
     *(policies.Fixed(1), policies.Fixed(3), policies.Greedy(1), policies.Greedy(8)),
     *(policies.Window(4, 0.02), policies.Window(4, 0.02, False), policies.Window(2, 1e300)),
@@ -309,6 +321,15 @@ STRATEGIES: dict[str, st.SearchStrategy[Any]] = {
     "trace": st.just(ARRIVED),
     "summary": st.just(ARRIVED.summary()),
     "window": st.one_of(st.floats(0.001, 9), numbers),
+    "differences": st.one_of(st.integers(0, 9), numbers),
+    "arrivals of a check": st.sampled_from(CHECKED),
+    "piece": st.one_of(st.none(), st.floats(1, 40), numbers),
+    "cell": st.one_of(st.floats(0.01, 9), numbers),
+    "penalty": st.one_of(st.floats(0, 9), numbers),
+    "flicker_cv": st.one_of(st.floats(0, 3), numbers),
+    "flicker_memory": st.one_of(st.floats(0.01, 9), numbers),
+    "periods": st.one_of(st.integers(1, 9), numbers),
+    "recipe": st.sampled_from(RECIPES),
     "max_tokens": st.one_of(st.integers(1, 4096), numbers),
     "room": st.sampled_from([*paging.ROOMS, "half"]),
     "buddy": st.booleans(),
@@ -763,6 +784,15 @@ TYPICAL: dict[str, Any] = {
     "trace": ARRIVED,
     "summary": ARRIVED.summary(),
     "window": 2.0,
+    "differences": 1,
+    "arrivals of a check": CHECKED[0],
+    "piece": 40,
+    "cell": 0.5,
+    "penalty": 2,
+    "flicker_cv": 0.5,
+    "flicker_memory": 0.1,
+    "periods": 2,
+    "recipe": RECIPES[0],
     "max_tokens": 2048,
     "room": "exact",
     "buddy": True,
@@ -965,6 +995,15 @@ EXTREMES: dict[str, list[Any]] = {
     "trace": [ARRIVED],
     "summary": [ARRIVED.summary()],
     "window": [*EXTREME, 1e-9, 2.0],
+    "differences": [0, 1, 2, 1e300],
+    "arrivals of a check": CHECKED,
+    "piece": [None, *EXTREME, 40.0],
+    "cell": [1e-300, 1e-9, 0.5, 9.0, 10.0],
+    "penalty": [0, 1e-300, 1.7976931348623157e308],
+    "flicker_cv": [0, 1e-160, 10],
+    "flicker_memory": [1e-300, 1e-9, 1e-5, 1, 1.7976931348623157e308],
+    "periods": [1, 1000, 1e300],
+    "recipe": RECIPES,
     "max_tokens": [*EXTREME, 64],
     "room": list(paging.ROOMS),
     "buddy": [True, False],
