@@ -117,6 +117,49 @@ def fit(result: LinearService, batches: Any, times: Any) -> None:
         assert all(math.isfinite(error) and error >= 0 for error in result.stderr)
 
 
+def diagnosis(result: Any, batches: Any, times: Any) -> None:
+    """Check the line, its worst point, and that tests give probabilities."""
+    fit(result.service, batches, times)
+    residuals = result.service.relative_residuals
+    assert abs(result.worst) == np.abs(residuals).max() and result.worst in residuals
+    assert result.worst_batch in [float(size) for size in batches]
+    for p in (result.curvature, result.kink):
+        assert p is None or 0 <= p <= 1
+    assert (result.straight is None) == (result.curvature is None and result.kink is None)
+    assert result.kink_at is None or min(batches) < result.kink_at < max(batches)
+    assert all(0 <= place < len(batches) for place in result.outliers)
+    assert len(result.outliers) < len(batches)
+
+
+def reach(result: Any, self: Any, batch: Any) -> None:
+    """Check how far a size lies outside, and that both lines are times."""
+    assert result.factor >= 1 and result.line == self.service.time(batch)
+    assert result.local is None or 0 < result.local < math.inf
+
+
+def loaded(result: Any, path: Any, batch: Any = None, concurrency: Any = None) -> None:
+    """Check that what the caller knew is in the points, and that all times are positive."""
+    assert result.points and all(point.file == str(path) for point in result.points)
+    for point in result.points:
+        assert batch is None or point.batch == exact(batch)
+        assert concurrency is None or point.concurrency == exact(concurrency)
+        for number in (point.latency, point.throughput, *point.percentiles.values()):
+            assert number is None or 0 < number < math.inf
+
+
+def ranks(result: Any, count: Any, quantile: Any, level: Any = 0.95) -> None:
+    """Check that the ranks are of times, around the percentile; their law has a test of its own."""
+    lower, upper = result.lower or 0, result.upper or count + 1
+    assert 0 <= lower < upper <= count + 1
+    assert lower <= exact(quantile) * (count + 1) <= upper or level < 0.5
+
+
+def supported(result: Any, measured: Any, quantile: Any = 0.99, level: Any = 0.95) -> None:
+    """Check that each claim has a verdict and a reason."""
+    assert len({one.claim for one in result}) == 5
+    assert all(isinstance(one.holds, bool) and one.reason for one in result)
+
+
 def response(result: Any, arrival_rate: Any, batch: Any, service: LinearService) -> None:
     """Check each part, and that the parts add up."""
     t_fixed, t_req = parts(service)
@@ -1175,6 +1218,11 @@ INVARIANTS: dict[str, Callable[..., None]] = {
     "serving.service.LinearService.rate": rate,
     "serving.service.LinearService.min_batch": min_batch,
     "serving.service.LinearService.fit": fit,
+    "serving.measurements.diagnose": diagnosis,
+    "serving.measurements.Diagnosis.reach": reach,
+    "serving.measurements.load": loaded,
+    "serving.measurements.rank_interval": ranks,
+    "serving.measurements.supports": supported,
     "serving.surrogate.response": response,
     "serving.surrogate.optimum": optimum,
     "serving.queues.departures": departures,

@@ -3,16 +3,20 @@
 from __future__ import annotations
 
 import inspect
+import json
 import math
+import tempfile
 from collections.abc import Callable, Iterator
 from decimal import Decimal
 from fractions import Fraction
 from itertools import product
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 from hypothesis import strategies as st
 
+import benchmark_files
 from docstrings import Documented, documented, is_numeric, parameters
 from serving import (
     LinearService,
@@ -22,6 +26,7 @@ from serving import (
     engine,
     fleet,
     kvcache,
+    measurements,
     paging,
     policies,
     queues,
@@ -69,6 +74,7 @@ def arguments(one: Documented) -> list[str]:
 
 
 PLACES = {
+    "serving.measurements": " of a file",
     "serving.engine.Run.interval": " of an engine's run",
     "serving.engine.": " of an engine",
     "serving.constraint": " of a question",
@@ -90,6 +96,7 @@ def key(one: Documented, argument: str) -> str:
         owner = one.name.split(".")[2]
         owners = {"Layout": "layout", "Simulation": "simulation", "Speculator": "speculator"}
         owners |= {"Continuous": "shared engine", "Run": "run engine", "Times": "run times"}
+        owners |= {"Diagnosis": "diagnosis"}
         return {**owners, "Trace": "trace", "Ordered": "ordered", "Summary": "summary"}.get(
             owner, argument
         )
@@ -242,6 +249,32 @@ ENGINE_RUNS = [
 SHARED = [
     *(engine.Continuous(rate, 200, STEPS[0]) for rate in (0.01, 10, 19.9)),
     *(engine.Continuous(5, 20, STEPS[3]), engine.Continuous(6, 200, STEPS[0], slots=40)),
+]
+
+
+def saved() -> list[Path]:
+    """Write files as tools write them, one of each kind."""
+    folder = Path(tempfile.mkdtemp(prefix="measured-"))
+    strategies = [{"type_": "concurrent", "streams": 4}, {"type_": "poisson", "rate": 2.0}]
+    contents = [
+        json.dumps(benchmark_files.vllm_serve()),
+        json.dumps(benchmark_files.vllm_serve(request_rate=2.0, max_concurrency=None)),
+        json.dumps(benchmark_files.guidellm(strategies)),
+        benchmark_files.genai_perf_csv(benchmark_files.TIMES, 4.0),
+        benchmark_files.vllm_latency([0.9, 1.1]),
+        "batch,latency (ms)\n1,51\n2,50\n4,53\n8,54\n",
+        "concurrency,throughput (requests/s),p99 latency (ms)\n1,10,120\n8,40,300\n",
+    ]
+    for place, content in enumerate(contents):
+        (folder / f"{place}").write_text(content)
+    return [folder / f"{place}" for place in range(len(contents))]
+
+
+SAVED = saved()
+MEASURED = [measurements.load(path) for path in SAVED if path.name != "4"]
+DIAGNOSES = [
+    measurements.diagnose([1, 2, 4, 8, 16, 32], [0.05, 0.051, 0.052, 0.055, 0.058, 0.1]),
+    measurements.diagnose([8, 32], [1e-300, 2e-300]),
 ]
 
 
@@ -427,6 +460,11 @@ STRATEGIES: dict[str, st.SearchStrategy[Any]] = {
     "progress of an engine": st.sampled_from([None, False]),
     "batch of an engine": st.one_of(st.integers(1, 300), numbers),
     "excess of an engine": st.one_of(st.floats(0.001, 2), numbers),
+    "path of a file": st.sampled_from([*SAVED, SAVED[0].parent / "nothing"]),
+    "batch of a file": st.one_of(st.none(), st.integers(1, 9), numbers),
+    "concurrency": st.one_of(st.none(), st.integers(1, 9), numbers),
+    "measured": st.sampled_from(MEASURED),
+    "diagnosis": st.sampled_from(DIAGNOSES),
     "what of an engine's run": st.sampled_from(["busy", "goodput", "median", 0.5]),
     "what of an engine": st.one_of(
         shares, st.sampled_from(["mean", "std", "busy", "goodput", "median"])
@@ -645,6 +683,7 @@ def renamed(strategy: st.SearchStrategy[dict[str, Any]]) -> st.SearchStrategy[di
 
 TOGETHER: dict[str, st.SearchStrategy[dict[str, Any]]] = {
     "serving.service.LinearService.fit": measured(),
+    "serving.measurements.diagnose": measured(),
     "serving.service.LinearService.min_batch": renamed(near_capacity(utilization=shares)),
     "serving.surrogate.optimum": near_capacity(),
     "serving.surrogate.response": near_capacity(
@@ -886,6 +925,11 @@ TYPICAL: dict[str, Any] = {
     "progress of an engine": False,
     "batch of an engine": 16,
     "excess of an engine": 0.1,
+    "path of a file": SAVED[3],
+    "batch of a file": 8,
+    "concurrency": 4,
+    "measured": MEASURED[0],
+    "diagnosis": DIAGNOSES[0],
     "what of an engine's run": "busy",
     "what of an engine": 0.5,
 }
@@ -1092,6 +1136,11 @@ EXTREMES: dict[str, list[Any]] = {
     "progress of an engine": [False],
     "batch of an engine": [1, 2, 10**9, 1e300],
     "excess of an engine": [*EXTREME, 1e-16],
+    "path of a file": SAVED,
+    "batch of a file": [None, 1, 10**20],
+    "concurrency": [None, 1, 10**20],
+    "measured": MEASURED,
+    "diagnosis": DIAGNOSES,
     "what of an engine's run": ["busy", "throughput", "met"],
     "what of an engine": [0, 0.5, 1, "mean", "std", "busy"],
 }
