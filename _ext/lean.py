@@ -47,6 +47,7 @@ NAME = re.compile(r"[\w-]+")
 NAMED = re.compile(r"[.#]((?:[\w-]|\\.)+)")
 QUOTED = r"""\"[^"]*\"|'[^']*'"""
 VALUE = rf"(?:{QUOTED}|\((?:{QUOTED}|\([^)]*\)|[^)(])*\)|[^;{{}}\"'()])*"
+VARIABLE = re.compile(rf"(?<=[{{;\s])(--(?:bs|fa|sd|tw)-[\w-]+)\s*:{VALUE}(?:;|(?=\}}))")
 NEGATED = re.compile(r":(?:not|where|has)\((?:[^()]|\([^()]*\))*\)")
 
 
@@ -170,11 +171,7 @@ def _without_idle_variables(css: str) -> str:
     """Drop custom properties of Bootstrap and Font Awesome that nothing reads, again and again."""
     while True:
         read = set(re.findall(r"var\(\s*(--[\w-]+)", css))
-        thinner = re.sub(
-            rf"(?<=[{{;\s])(--(?:bs|fa|sd|tw)-[\w-]+)\s*:{VALUE}(?:;|(?=\}}))",
-            lambda found: found[0] if found[1] in read else "",
-            css,
-        )
+        thinner = VARIABLE.sub(lambda one, read=read: one[0] if one[1] in read else "", css)
         if thinner == css:
             return css
         css = thinner

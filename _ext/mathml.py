@@ -1,4 +1,4 @@
-"""Equations as MathML, written when the book is built: no script sets them in the reader's browser."""
+"""Equations as MathML, written when the book is built: no script sets them in the browser."""
 
 from __future__ import annotations
 
