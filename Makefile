@@ -26,7 +26,7 @@ BUILD := .venv/bin/jupyter-book build -W -n --keep-going .
 
 .DEFAULT_GOAL := book
 .DELETE_ON_ERROR:
-.PHONY: book environment test lint lab serve run mutate bench lock clean distclean help moved
+.PHONY: book environment test lint lab serve pdf run mutate bench lock clean distclean help moved
 
 book: _build/.book ## build the book (the default)
 	@echo "The book is built. Open:"
@@ -63,11 +63,14 @@ test: .venv/.ready lint ## lint, then test the package, the book and every chapt
 lint: .venv/.ready ## check the code's style
 	$(PY) -m ruff check .
 
-lab: .venv/.ready ## open the chapters in JupyterLab, explorations live (LAB=options for it)
-	SERVING_STILL= $(PY) -m jupyterlab $(LAB) chapters
+lab: .venv/.ready ## open the chapters in JupyterLab, explorations live (PAGE=one, LAB=options)
+	SERVING_STILL= $(PY) -m jupyterlab $(LAB) $(or $(PAGE),chapters)
 
 serve: book ## serve the built book on 127.0.0.1 (PORT=8000)
 	$(PY) -m http.server --bind 127.0.0.1 --directory _build/html $(PORT)
+
+pdf: book ## print the whole book as PDF, by Chromium (CHROMIUM=/path/to/it)
+	$(PY) tools/pdf.py
 
 run: .venv/.ready ## execute every chapter again, in place
 	$(PY) tools/run.py --all
@@ -83,7 +86,7 @@ lock: .venv/.ready ## write requirements.txt anew from pyproject.toml (UPGRADE=1
 	$(PY) -m pip install --quiet uv
 	$(PY) -m uv pip compile --quiet --universal --python-version 3.11 --fork-strategy fewest \
 	  --no-emit-index-url --no-annotate --no-header $(if $(UPGRADE),--upgrade) \
-	  --extra book --extra sim --extra test pyproject.toml -o requirements.txt
+	  --extra book --extra sim --extra site --extra test pyproject.toml -o requirements.txt
 	@echo '-e .' >> requirements.txt
 
 clean: ## remove what was built
