@@ -20,10 +20,11 @@ import time
 from collections.abc import Callable
 from importlib.util import find_spec
 from pathlib import Path
+from typing import NamedTuple
 
 import numpy as np
 
-from serving import LinearService, engine
+from serving import LinearService, engine, fleet
 from serving._kernels import compiled
 from serving._plan import CHUNK
 from serving.policies import Fixed, Greedy, Window
@@ -32,9 +33,18 @@ from serving.simulation import Gamma, simulate
 REPETITIONS = 5
 MANY, SOME, FEW = 10_000_000, 1_000_000, 30_000
 GPT3, ONE = LinearService(0.050, 0.0005), LinearService(0.010, 0)
-STEP, PAGED = LinearService(0.020, 0.00025), {"slots": 128, "blocks": 2000}
-PAGED |= {"prefill": engine.Chunked(1e-5, 512)}
-Result = tuple[float, float]
+STEP, LENGTHS = LinearService(0.020, 0.00025), engine.Geometric(200)
+PAGED = {"slots": 128, "blocks": 2000, "prefill": engine.Chunked(1e-5, 512)}
+EXPONENTIAL = {"noise": Gamma(1)}
+
+
+class Result(NamedTuple):
+    """What a run found, and of an engine its steps and tokens for each request."""
+
+    mean: float = float("nan")
+    last: float = float("nan")
+    steps: float = 0.0
+    tokens: float = 0.0
 
 
 @compiled
@@ -49,19 +59,35 @@ def floor(customers: int, numbers: int = 1) -> Result:
     rng, out = np.random.default_rng(0), np.empty(CHUNK)
     for _ in range(customers * numbers // out.size):
         fill(rng, out)
-    return float("nan"), float("nan")
+    return Result()
+
+
+def lengths_floor(customers: int) -> Result:
+    """Draw a gap and a geometric length for each customer."""
+    rng, out = np.random.default_rng(0), np.empty(CHUNK)
+    for _ in range(customers // out.size):
+        fill(rng, out)
+        rng.geometric(1 / LENGTHS.mean, out.size)
+    return Result()
 
 
 def ours(customers: int, *arguments: object, **more: object) -> Result:
     """Simulate with this package."""
     run = simulate(*arguments, **more, requests=customers)
-    return run.mean, run.quantile(0.99)
+    return Result(run.mean, run.quantile(0.99))
 
 
 def stepped(customers: int, *arguments: object, **more: object) -> Result:
-    """Simulate an engine step by step; answers have 200 tokens."""
+    """Simulate an engine step by step."""
     run = engine.simulate(*arguments, **more, requests=customers)
-    return run.response.mean, run.response.quantile(0.99)
+    made = run.steps / run.requests, run.tokens / run.requests
+    return Result(run.response.mean, run.response.quantile(0.99), *made)
+
+
+def routed(customers: int, *arguments: object, **more: object) -> Result:
+    """Simulate replicas behind a router."""
+    run = fleet.simulate(*arguments, **more, requests=customers)
+    return Result(run.mean, run.quantile(0.99))
 
 
 def simpy_queue(customers: int, batch: int) -> Result:
@@ -89,7 +115,7 @@ def simpy_queue(customers: int, batch: int) -> Result:
 
     environment.process(source())
     environment.run()
-    return float(np.mean(responses)), float(np.quantile(responses, 0.99))
+    return Result(float(np.mean(responses)), float(np.quantile(responses, 0.99)))
 
 
 def ciw_queue(customers: int) -> Result:
@@ -105,7 +131,7 @@ def ciw_queue(customers: int) -> Result:
     run = ciw.Simulation(network)
     run.simulate_until_max_customers(customers)
     responses = [record.exit_date - record.arrival_date for record in run.get_all_records()]
-    return float(np.mean(responses)), float(np.quantile(responses, 0.99))
+    return Result(float(np.mean(responses)), float(np.quantile(responses, 0.99)))
 
 
 def queueing_tool_queue(customers: int) -> Result:
@@ -123,7 +149,7 @@ def queueing_tool_queue(customers: int) -> Result:
     queue.simulate(n=2 * customers)
     data = queue.fetch_data()
     responses = (data[:, 2] - data[:, 0])[data[:, 2] > 0]
-    return float(np.mean(responses)), float(np.quantile(responses, 0.99))
+    return Result(float(np.mean(responses)), float(np.quantile(responses, 0.99)))
 
 
 def line_queue(customers: int) -> Result:
@@ -145,7 +171,7 @@ def line_queue(customers: int) -> Result:
         order = [engine, "solve", asked, "-o", told, "-s", str(customers), "--seed", "1"]
         subprocess.run([*order, "--respt-samples"], check=True, capture_output=True)
         [samples] = filter(None, json.loads(told.read_text())["respTimeSamples"][1])
-    return float(np.mean(samples)), float(np.quantile(samples, 0.99))
+    return Result(float(np.mean(samples)), float(np.quantile(samples, 0.99)))
 
 
 def cpu_seconds() -> float:
@@ -155,15 +181,21 @@ def cpu_seconds() -> float:
 
 SIMULATED: dict[str, tuple[Callable[..., Result], tuple[object, ...], dict[str, object], str]] = {
     "fixed batches": (ours, (100, Fixed(8), GPT3), {}, "1 number"),
-    "M/M/1": (ours, (80, Fixed(1), ONE), {"noise": Gamma(1)}, "2 numbers"),
+    "M/M/1": (ours, (80, Fixed(1), ONE), EXPONENTIAL, "2 numbers"),
     "greedy": (ours, (100, Greedy(8), GPT3), {}, "1 number"),
-    "greedy, M/M/1": (ours, (80, Greedy(1), ONE), {"noise": Gamma(1)}, "2 numbers"),
+    "greedy, M/M/1": (ours, (80, Greedy(1), ONE), EXPONENTIAL, "2 numbers"),
     "window, aware": (ours, (100, Window(16, 0.02), GPT3), {}, "1 number"),
     "window, blind": (ours, (100, Window(16, 0.05, False), GPT3), {}, "1 number"),
     "greedy, 4 servers": (ours, (400, Greedy(8), GPT3), {"workers": 4}, "1 number"),
-    "engine": (stepped, (10, 200, STEP), {}, "1 number"),
-    "engine, slots, pages": (stepped, (10, 200, STEP, 100), PAGED, "1 number"),
     "greedy, buffer": (ours, (200, Greedy(8), GPT3), {"buffer": 8}, "1 number"),
+    "engine": (stepped, (10, 200, STEP), {}, "1 number"),
+    "engine, short": (stepped, (100, 20, STEP), {}, "1 number"),
+    "engine, lengths": (stepped, (10, LENGTHS, STEP), {}, "gap and length"),
+    "engine, 60 slots": (stepped, (6, LENGTHS, STEP), {"slots": 60}, "gap and length"),
+    "engine, pages": (stepped, (10, LENGTHS, STEP, 100), PAGED, "gap and length"),
+    "fleet, random": (routed, (8, 1, 10, "random"), EXPONENTIAL, "2 numbers"),
+    "fleet, choices": (routed, (8, 1, 10, "choices"), EXPONENTIAL, "2 numbers"),
+    "fleet, least work": (routed, (8, 1, 10, "least work"), EXPONENTIAL, "2 numbers"),
 }
 PEERS: dict[str, tuple[str, Callable[..., Result], tuple[object, ...], str]] = {
     "SimPy, M/M/1": ("simpy", simpy_queue, (1,), "M/M/1"),
@@ -175,8 +207,13 @@ PEERS: dict[str, tuple[str, Callable[..., Result], tuple[object, ...], str]] = {
 
 
 def main() -> None:
-    """Print customers a second, the ratio to the floor or to the peer, mean and P99."""
+    """Print customers a second, the ratio to the floor or to the peer, mean and P99.
+
+    Of engines the steps and tokens in a second follow.
+    """
     runs = {f"{n} number{'s' * (n > 1)}": (floor, MANY, (n,), {}) for n in (1, 2)}
+    runs |= {"gap and length": (lengths_floor, MANY, (), {})}
+    floors = set(runs)
     runs |= {name: (f, MANY, given, more) for name, (f, given, more, _) in SIMULATED.items()}
     runs |= {
         name: (f, SOME if f is line_queue else FEW, given, {})
@@ -195,14 +232,16 @@ def main() -> None:
     median = {name: statistics.median(values) for name, values in times.items()}
     print(f"{os.cpu_count()} processors, medians of {REPETITIONS}; customers in a CPU second")
     for name, seconds in median.items():
-        mean, last = results[name]
+        found = results[name]
         if name in SIMULATED:
             ratio = f"{seconds / median[SIMULATED[name][3]]:6.2f} floors"
         elif name in PEERS:
             ratio = f"{seconds / median[PEERS[name][3]]:6.0f} times slower than ours"
         else:
             ratio = "       floor"
-        told = "" if name.endswith(("number", "numbers")) else f"  mean {mean:.5f} P99 {last:.5f}"
+        told = "" if name in floors else f"  mean {found.mean:.5f} P99 {found.last:.5f}"
+        if found.steps:
+            told += f"  steps {found.steps / seconds:,.0f} tokens {found.tokens / seconds:,.0f}"
         print(f"{name:21} {1 / seconds:13,.0f} {ratio}{told}")
 
 

@@ -37,7 +37,7 @@ TESTS = (
     *("test_kvcache.py", "test_operating.py", "test_paging.py", "test_phases.py"),
     *("test_priorities.py",),
     *("test_roofline.py", "test_service.py", "test_speculation.py", "test_surrogate.py"),
-    *("test_tails.py", "test_window.py", "test_workers.py"),
+    *("test_tails.py", "test_traffic.py", "test_window.py", "test_workers.py"),
 )
 
 

@@ -18,6 +18,7 @@ from . import (
     measurements,
     notation,
     paging,
+    poisson,
     policies,
     queues,
     service,
@@ -26,6 +27,7 @@ from . import (
     surrogate,
     traces,
     tradeoff,
+    traffic,
     window,
 )
 from .errors import UnstableError
@@ -48,6 +50,7 @@ __all__ = [
     "measurements",
     "notation",
     "paging",
+    "poisson",
     "policies",
     "queues",
     "service",
@@ -56,5 +59,6 @@ __all__ = [
     "surrogate",
     "traces",
     "tradeoff",
+    "traffic",
     "window",
 ]

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from . import _engine, _lengths, _plan, _random, _steps, errors
+from . import _engine_state, _lengths, _plan, _random, _steps, errors
 from .errors import UnstableError
 from .paging import Paged
 
@@ -20,7 +20,19 @@ BATCHING = ("continuous", "static", "padded")
 
 
 @dataclass(frozen=True)
-class Chunked:
+class Reading:
+    """How prompts are read."""
+
+    token_time: float
+    budget: int | None = None
+
+    def __post_init__(self) -> None:
+        errors.number("token_time", self.token_time, at_least=0)
+        if self.budget is not None:
+            errors.integer("budget", self.budget, at_least=1)
+
+
+class Chunked(Reading):
     """Prompts are read beside the tokens of running sequences, in pieces if need be.
 
     Parameters
@@ -43,15 +55,8 @@ class Chunked:
     Source: Agrawal et al. 2024.
     """
 
-    token_time: float
-    budget: int | None = None
 
-    def __post_init__(self) -> None:
-        _check_reading(self)
-
-
-@dataclass(frozen=True)
-class Whole:
+class Whole(Reading):
     """Prompts are read first and whole, in steps of their own, in which nobody else gets a token.
 
     Parameters
@@ -74,25 +79,13 @@ class Whole:
     Source: Yu et al. 2022.
     """
 
-    token_time: float
-    budget: int | None = None
-
-    def __post_init__(self) -> None:
-        _check_reading(self)
-
-
-def _check_reading(reading: Chunked | Whole) -> None:
-    errors.number("token_time", reading.token_time, at_least=0)
-    if reading.budget is not None:
-        errors.integer("budget", reading.budget, at_least=1)
-
 
 @dataclass(frozen=True)
 class Plan:
     """Checked arguments of a run."""
 
     unit: float
-    rules: _engine.Rules
+    rules: _engine_state.Rules
     table: NDArray[np.float64]
     prompts: Any
     outputs: Any
@@ -181,7 +174,7 @@ def _rules(
     prefill: Any,
     batching: Any,
     limits: Any,
-) -> _engine.Rules:
+) -> _engine_state.Rules:
     if not isinstance(paged, Paged):
         raise TypeError(f"paged must be Paged of paging, got {paged!r}")
     if paged.block_size > LARGEST_BLOCK:
@@ -197,7 +190,7 @@ def _rules(
         raise TypeError(f"limits must be a pair of times, got {limits!r}")
     first, each = (errors.duration("limits", limit) / unit for limit in limits)
     budget = getattr(prefill, "budget", None)
-    return _engine.Rules(
+    return _engine_state.Rules(
         slope=steps.slope / unit,
         reading=float(getattr(prefill, "token_time", 0.0)) / unit,
         slots=min(most, _plan.ENDLESS),

@@ -8,7 +8,7 @@ from functools import cached_property
 
 from numpy.typing import ArrayLike
 
-from . import _engine
+from . import _engine_state
 from ._continuous import Continuous, enough_slots
 from ._engine_plan import Chunked, Whole, plan
 from ._engine_run import Part, run
@@ -50,8 +50,8 @@ class Run:
     def _times(self, row: int) -> Times:
         return Times(self._unit, tuple(part.tallies[row] for part in self._parts))
 
-    def _sum(self, place: int) -> float:
-        return math.fsum(part.sums[place] for part in self._parts)
+    def _sum(self, name: str) -> float:
+        return math.fsum(part.sums[name] for part in self._parts)
 
     @property
     def _elapsed(self) -> float:
@@ -60,57 +60,57 @@ class Run:
     @cached_property
     def response(self) -> Times:
         """Times from arrival to the last token, of requests that were answered."""
-        return self._times(_engine.RESPONSE)
+        return self._times(_engine_state.RESPONSE)
 
     @cached_property
     def ttft(self) -> Times:
         """Times from arrival to the first token."""
-        return self._times(_engine.TTFT)
+        return self._times(_engine_state.TTFT)
 
     @cached_property
     def itl(self) -> Times:
         """Times from one token of an answer to the next, of all tokens but the first."""
-        return self._times(_engine.ITL)
+        return self._times(_engine_state.ITL)
 
     @property
     def mean_running(self) -> float:
         """Mean number of sequences that have a slot [requests]."""
-        return self._sum(_engine.RUNNING) / self._elapsed
+        return self._sum("running") / self._elapsed
 
     @property
     def mean_blocks(self) -> float:
         """Mean number of blocks in use [blocks]."""
-        return self._sum(_engine.BLOCKS) / self._elapsed
+        return self._sum("blocks") / self._elapsed
 
     @property
     def busy(self) -> float:
         """Share of time in which a step runs [1]."""
-        return min(1.0, self._sum(_engine.BUSY) / self._elapsed)
+        return min(1.0, self._sum("busy") / self._elapsed)
 
     @property
     def steps(self) -> int:
         """Steps [1]."""
-        return int(self._sum(_engine.STEPS))
+        return int(self._sum("steps"))
 
     @property
     def tokens(self) -> int:
         """Tokens of answers that were made [tokens]."""
-        return int(self._sum(_engine.TOKENS))
+        return int(self._sum("tokens"))
 
     @property
     def read(self) -> int:
         """Tokens of prompts that were read, and of answers that were read again [tokens]."""
-        return int(self._sum(_engine.READ))
+        return int(self._sum("read"))
 
     @property
     def preempted(self) -> int:
         """How often a sequence lost its blocks and had to start again [1]."""
-        return int(self._sum(_engine.PREEMPTED))
+        return int(self._sum("preempted"))
 
     @property
     def refused(self) -> int:
         """Requests for which all of the memory is not enough [requests]."""
-        return int(self._sum(_engine.REFUSED))
+        return int(self._sum("refused"))
 
     @property
     def throughput(self) -> float:
@@ -120,12 +120,12 @@ class Run:
     @property
     def met(self) -> float:
         """Share of the requests answered that met both limits [1]."""
-        return self._sum(_engine.MET) / self.response._some
+        return self._sum("met") / self.response._some
 
     @property
     def goodput(self) -> float:
         """Requests a second that were answered within both limits [requests/s]."""
-        return self._sum(_engine.MET) / (self._unit * self._elapsed)
+        return self._sum("met") / (self._unit * self._elapsed)
 
     def interval(self, what: str, level: float = 0.95) -> tuple[float, float]:
         """Interval that holds the long-run value with a probability of about ``level``.

@@ -1,4 +1,4 @@
-"""Measurements that others published and the book uses: batch times, and trade-off curves."""
+"""Measurements of others: what was published, files of benchmark tools, and what they bear."""
 
 from __future__ import annotations
 
@@ -12,7 +12,36 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from ._bearing import Ranks, Support, rank_interval, supports
+from ._diagnosis import Diagnosis, Reach, diagnose
+from ._little import Little, little
+from ._load import load
+from ._points import Measured, Point, join
 from .catalog import Accelerator, Model, accelerator, model
+
+__all__ = [
+    "BatchTimes",
+    "Curve",
+    "Diagnosis",
+    "Little",
+    "Measured",
+    "Point",
+    "Ranks",
+    "Reach",
+    "Setup",
+    "Support",
+    "curve",
+    "curve_names",
+    "diagnose",
+    "join",
+    "little",
+    "load",
+    "names",
+    "published",
+    "rank_interval",
+    "setup",
+    "supports",
+]
 
 
 @dataclass(frozen=True)

@@ -12,15 +12,10 @@ import matplotlib.pyplot as plt
 from matplotlib.axes import Axes
 from matplotlib_inline.backend_inline import set_matplotlib_formats
 
-COLORS: dict[str, str] = {
-    "wait": "#d55e00",
-    "accumulation": "#0072b2",
-    "service": "#007a5a",
-    "total": "#222222",
-    "measured": "#882255",
-    "limit": "#6b6b6b",
-}
-"""One colour a quantity, all over the book (after Okabe and Ito, safe for colour-blind eyes)."""
+from . import palette
+
+COLORS: dict[str, str] = palette.LIGHT
+"""One colour a quantity, all over the book, from ``data/palette.toml``."""
 
 STYLE: dict[str, Any] = {
     "figure.figsize": (6.4, 3.6),
@@ -40,7 +35,7 @@ STYLE: dict[str, Any] = {
     "text.color": "#222222",
     "xtick.color": "#333333",
     "ytick.color": "#333333",
-    "axes.prop_cycle": mpl.cycler(color=list(COLORS.values())),
+    "axes.prop_cycle": mpl.cycler(color=list(COLORS.values())[:6]),
     "lines.linewidth": 2,
     "legend.frameon": False,
     "font.size": 11,

@@ -235,7 +235,7 @@ def decode_step(
     TypeError
         If an argument has the wrong type.
     ValueError
-        If ``batch`` or ``tokens`` is out of range, or an argument is refused by `Machine`.
+        If a number is out of range, or an argument is refused by `Machine`.
 
     Notes
     -----
@@ -263,16 +263,14 @@ def prefill(
 
     Parameters
     ----------
-    model : Model
-        The model.
-    accelerator : Accelerator
-        The device.
+    model, accelerator : Model, Accelerator
+        As of `decode_step`, like ``options``.
     batch : float or array_like
         Prompts in the pass, at least 1 [requests].
     tokens : int
         Tokens of each prompt, at least 1 and within the model's context [tokens].
     **options
-        Devices, formats and shares of peaks, as `Machine` takes them.
+        Of `Machine`.
 
     Returns
     -------
@@ -281,10 +279,8 @@ def prefill(
 
     Raises
     ------
-    TypeError
-        If an argument has the wrong type.
-    ValueError
-        If ``batch`` or ``tokens`` is out of range, or an argument is refused by `Machine`.
+    TypeError, ValueError
+        As of `decode_step`.
 
     Notes
     -----
@@ -316,10 +312,8 @@ def answers(
 
     Parameters
     ----------
-    model : Model
-        The model.
-    accelerator : Accelerator
-        The device.
+    model, accelerator : Model, Accelerator
+        As of `decode_step`, like ``options``.
     batch : float or array_like
         Requests in the batch, at least 1 [requests].
     input_tokens : int
@@ -328,7 +322,7 @@ def answers(
         Tokens of each answer, at least 1; all but the last must fit into the model's context with
         the prompt [tokens].
     **options
-        Devices, formats and shares of peaks, as `Machine` takes them.
+        Of `Machine`.
 
     Returns
     -------
@@ -337,10 +331,8 @@ def answers(
 
     Raises
     ------
-    TypeError
-        If an argument has the wrong type.
-    ValueError
-        If a number is out of range, or an argument is refused by `Machine`.
+    TypeError, ValueError
+        As of `decode_step`.
 
     Notes
     -----
@@ -362,17 +354,12 @@ def service(
 
     Parameters
     ----------
-    model : Model
-        The model.
-    accelerator : Accelerator
-        The device.
-    input_tokens : int
-        Tokens of each prompt, at least 1 [tokens].
-    output_tokens : int
-        Tokens of each answer, at least 1; all but the last must fit into the model's context with
-        the prompt [tokens].
+    model, accelerator : Model, Accelerator
+        As of `decode_step`, like ``options``.
+    input_tokens, output_tokens : int
+        Of each prompt and each answer, as of `answers` [tokens].
     **options
-        Devices, formats and shares of peaks, as `Machine` takes them.
+        Of `Machine`.
 
     Returns
     -------
@@ -381,10 +368,8 @@ def service(
 
     Raises
     ------
-    TypeError
-        If an argument has the wrong type.
-    ValueError
-        If a number is out of range, or an argument is refused by `Machine`.
+    TypeError, ValueError
+        As of `decode_step`.
 
     Examples
     --------

@@ -5,24 +5,16 @@ from __future__ import annotations
 import csv
 import gzip
 import math
-import re
-from collections.abc import Iterator
 from dataclasses import dataclass, field
-from datetime import UTC, datetime, timedelta
-from fractions import Fraction
 from pathlib import Path
 
 import numpy as np
 from numpy.typing import NDArray
 
-from . import errors
+from . import _trace_rows, errors
 
-HEADERS = (("TIMESTAMP", "ContextTokens", "GeneratedTokens"), ("time", "input", "output"))
-"""Columns that are read: those of the public Azure traces, or seconds and tokens."""
-DATED = re.compile(r"(\d{4}-\d\d-\d\d[ T]\d\d:\d\d:\d\d)(\.\d+)?(Z|[+-]\d\d:?\d\d)?")
-DECIMAL = re.compile(r"[+-]?\d+(?:\.\d*)?(?:[eE][+-]?\d{1,3})?")
-WHOLE = re.compile(r"\d{1,15}")
-EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
+MOST_DIFFERENCES = 8
+"""Largest order of differences; far below it a rate that drifts is gone."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -71,8 +63,8 @@ class Trace:
             trace=self,
         )
 
-    def dispersion(self, window: float) -> float:
-        """Variance of the number of arrivals in a window, over its mean; 1 for a Poisson process.
+    def counts(self, window: float) -> NDArray[np.int64]:
+        """Count the arrivals in windows, one after the other.
 
         Parameters
         ----------
@@ -81,9 +73,9 @@ class Trace:
 
         Returns
         -------
-        float
-            Index of dispersion of counts; what is left after the last whole window is not
-            counted [1].
+        ndarray, shape (k,)
+            Arrivals in each; what is left after the last whole window is not counted
+            [requests].
 
         Raises
         ------
@@ -101,8 +93,52 @@ class Trace:
             )
         windows = int(span / length)
         inside = np.floor(self.times / length).astype(np.int64)
-        counts = np.bincount(inside[inside < windows], minlength=windows)
-        return float(counts.var(ddof=1) / counts.mean())
+        return np.bincount(inside[inside < windows], minlength=windows)
+
+    def dispersion(self, window: float, differences: int = 0) -> float:
+        """Variance of the number of arrivals in a window, over its mean; 1 for a Poisson process.
+
+        Parameters
+        ----------
+        window : float
+            Length of the windows; at least two, and one more for each difference, must fit into
+            the trace [s].
+        differences : int
+            0 for the variance of the counts about their mean. 1 takes it from the differences
+            of neighbours, so that a slow drift of the rate drops out; 2 from the differences
+            of these, which a steady growth leaves as they are; at most 8 [1].
+
+        Returns
+        -------
+        float
+            Index of dispersion of counts, from the population variance [1].
+
+        Raises
+        ------
+        TypeError
+            If an argument is not a real number.
+        ValueError
+            If ``window`` is not positive, does not fit often enough, or makes too many windows,
+            or ``differences`` is not whole or out of range.
+
+        Notes
+        -----
+        The mean square of differences of order k of independent counts of one law is
+        ``comb(2 k, k)`` times their variance. Source: von Neumann et al. 1941 for the first.
+        """
+        order = errors.integer("differences", differences, at_least=0)
+        if order > MOST_DIFFERENCES:
+            raise ValueError(f"differences must be at most {MOST_DIFFERENCES}, got {differences!r}")
+        counts = self.counts(window)
+        if len(counts) < order + 2:
+            raise ValueError(
+                f"window must fit {order + 2} times into the {self.times[-1]:.6g} s of "
+                f"{self.path} for differences = {differences!r}, got {window!r}"
+            )
+        if not order:
+            return float(counts.var() / counts.mean())
+        squares = np.diff(counts, order).astype(np.float64) ** 2
+        return float(squares.mean() / math.comb(2 * order, order) / counts.mean())
 
 
 @dataclass(frozen=True)
@@ -134,13 +170,16 @@ class Summary:
     gap_cv: float
     trace: Trace = field(repr=False)
 
-    def dispersion(self, window: float) -> float:
+    def dispersion(self, window: float, differences: int = 0) -> float:
         """Index of dispersion of the arrivals, as `Trace.dispersion` gives it.
 
         Parameters
         ----------
         window : float
-            Length of the windows; at least two must fit into the trace [s].
+            Length of the windows; at least two, and one more for each difference, must fit into
+            the trace [s].
+        differences : int
+            Order of the differences from which the variance is taken, 0 to 8 [1].
 
         Returns
         -------
@@ -150,22 +189,28 @@ class Summary:
         Raises
         ------
         TypeError
-            If ``window`` is not a real number.
+            If an argument is not a real number.
         ValueError
-            If ``window`` is not positive, does not fit twice, or makes too many windows.
+            If ``window`` is not positive, does not fit often enough, or makes too many windows,
+            or ``differences`` is not whole or out of range.
         """
-        return self.trace.dispersion(window)
+        return self.trace.dispersion(window, differences)
 
 
-def load(path: str | Path) -> Trace:
-    """Read a trace from a file of comma-separated values, perhaps compressed with gzip.
+def load(path: str | Path, time_unit: str | None = None) -> Trace:
+    """Read a trace from a file, perhaps compressed with gzip.
 
     Parameters
     ----------
     path : str or Path
-        The file. Its first line names the columns, in any order and with others beside them:
-        ``TIMESTAMP, ContextTokens, GeneratedTokens`` with dates and times of day, or
-        ``time, input, output`` with seconds.
+        The file. If its name ends in ``.jsonl`` or ``.json``, perhaps with ``.gz`` after it,
+        each line is an object of JSON with ``timestamp``, ``input_length`` and
+        ``output_length``. Otherwise it holds comma-separated values, and its first line names
+        the columns, in any order and with others beside them: ``TIMESTAMP, ContextTokens,
+        GeneratedTokens`` with dates and times of day, or ``time, input, output`` with seconds.
+    time_unit : str or None
+        What the timestamps of JSON count: "s", "ms", or None for the milliseconds of the
+        Mooncake traces, which must then be whole. Other files say it themselves.
 
     Returns
     -------
@@ -177,22 +222,36 @@ def load(path: str | Path) -> Trace:
     FileNotFoundError
         If there is no such file.
     ValueError
-        If columns are missing, there is no row, or an entry is not what it must be; then the
-        error names file, line, column and value.
+        If columns are missing, there is no row, ``time_unit`` is unknown or not asked for, or an
+        entry is not what it must be; then the error names file, line, column and value.
 
     Notes
     -----
-    Source of the first format: Azure/AzurePublicDataset, LLM inference traces of 2023.
+    Source of the formats: Azure/AzurePublicDataset, LLM inference traces of 2023;
+    kvcache-ai/Mooncake, traces of 2024.
     """
     path = Path(path)
+    parts = path.suffixes[-2:] if path.suffix == ".gz" else path.suffixes[-1:]
+    in_json = parts[:1] in ([".jsonl"], [".json"])
+    if time_unit not in (None, *_trace_rows.UNITS):
+        raise ValueError(f"time_unit must be 's', 'ms' or None, got {time_unit!r}")
+    if time_unit and not in_json:
+        raise ValueError(f"time_unit must be None for {path}, which is not JSON, got {time_unit!r}")
     opened = gzip.open if path.suffix == ".gz" else open
     try:
         with opened(path, "rt", encoding="utf-8-sig", newline="") as lines:
-            rows = sorted(_rows(path, csv.reader(lines)), key=lambda row: row[0])
+            found = (
+                _trace_rows.objects(path, lines, time_unit)
+                if in_json
+                else _trace_rows.separated(path, lines)
+            )
+            rows = sorted(found, key=lambda row: row[0])
     except (gzip.BadGzipFile, EOFError, UnicodeDecodeError, csv.Error) as error:
         raise ValueError(f"{path} cannot be read: {error}") from None
     if not rows:
-        raise ValueError(f"{path} must have at least one row below its header")
+        raise ValueError(
+            f"{path} must have at least one row{'' if in_json else ' below its header'}"
+        )
     times, prompts, answers = zip(*rows, strict=True)
     return Trace(
         str(path),
@@ -200,48 +259,3 @@ def load(path: str | Path) -> Trace:
         np.array(prompts, dtype=np.int64),
         np.array(answers, dtype=np.int64),
     )
-
-
-def _rows(path: Path, lines: Iterator[list[str]]) -> Iterator[tuple[Fraction, int, int]]:
-    header = [name.strip() for name in next(lines, [])]
-    names = next((known for known in HEADERS if set(known) <= set(header)), None)
-    if names is None:
-        wanted = " or ".join(", ".join(known) for known in HEADERS)
-        raise ValueError(f"{path}, line 1: the columns must be {wanted}, got {', '.join(header)!r}")
-    readers = (_moment if names is HEADERS[0] else _seconds, _tokens, _tokens)
-    places = [header.index(name) for name in names]
-    for number, row in enumerate(lines, start=2):
-        if not row:
-            continue
-        entries = []
-        for name, place, reader in zip(names, places, readers, strict=True):
-            text = row[place].strip() if place < len(row) else ""
-            value, wanted = reader(text)
-            if value is None:
-                raise ValueError(
-                    f"{path}, line {number}, column {name}: it must be {wanted}, got {text!r}"
-                )
-            entries.append(value)
-        yield entries[0], entries[1], entries[2]
-
-
-def _moment(text: str) -> tuple[Fraction | None, str]:
-    wanted = "a date and time such as 2023-11-16 18:15:46.68"
-    if not (found := DATED.fullmatch(text)):
-        return None, wanted
-    day, fraction, zone = found.groups()
-    try:
-        moment = datetime.fromisoformat(day + (zone or "+00:00"))
-    except ValueError:
-        return None, wanted
-    whole = (moment - EPOCH) // timedelta(seconds=1)
-    return whole + Fraction("0" + (fraction or ".0")), wanted
-
-
-def _seconds(text: str) -> tuple[Fraction | None, str]:
-    found = DECIMAL.fullmatch(text) and math.isfinite(float(text))
-    return Fraction(text) if found else None, "a number of seconds"
-
-
-def _tokens(text: str) -> tuple[int | None, str]:
-    return int(text) if WHOLE.fullmatch(text) else None, "a whole number of tokens"

@@ -104,9 +104,9 @@ def _opening(notebook: NotebookNode, opening: Section, number: int) -> Iterator[
     code = [n for n, _ in code_cells(notebook)]
     if importing != code[:1] or not code:
         yield f"the first code cell alone must import; cells {importing} do"
-    exploring = [n for n, cell in code_cells(notebook) if calls(cell.source, "explore")]
+    exploring = [n for n, cell in code_cells(notebook) if calls(cell.source, "explore", "chart")]
     if not exploring or exploring[0] >= FIRST_SCREEN:
-        yield f"nothing to operate in the first {FIRST_SCREEN} cells: call explore"
+        yield f"nothing to operate in the first {FIRST_SCREEN} cells: call explore or live.chart"
 
 
 def _boxes(parts: Sequence[Section]) -> Iterator[str]:

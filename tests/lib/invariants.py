@@ -117,6 +117,49 @@ def fit(result: LinearService, batches: Any, times: Any) -> None:
         assert all(math.isfinite(error) and error >= 0 for error in result.stderr)
 
 
+def diagnosis(result: Any, batches: Any, times: Any) -> None:
+    """Check the line, its worst point, and that tests give probabilities."""
+    fit(result.service, batches, times)
+    residuals = result.service.relative_residuals
+    assert abs(result.worst) == np.abs(residuals).max() and result.worst in residuals
+    assert result.worst_batch in [float(size) for size in batches]
+    for p in (result.curvature, result.kink):
+        assert p is None or 0 <= p <= 1
+    assert (result.straight is None) == (result.curvature is None and result.kink is None)
+    assert result.kink_at is None or min(batches) < result.kink_at < max(batches)
+    assert all(0 <= place < len(batches) for place in result.outliers)
+    assert len(result.outliers) < len(batches)
+
+
+def reach(result: Any, self: Any, batch: Any) -> None:
+    """Check how far a size lies outside, and that both lines are times."""
+    assert result.factor >= 1 and result.line == self.service.time(batch)
+    assert result.local is None or 0 < result.local < math.inf
+
+
+def loaded(result: Any, path: Any, batch: Any = None, concurrency: Any = None) -> None:
+    """Check that what the caller knew is in the points, and that all times are positive."""
+    assert result.points and all(point.file == str(path) for point in result.points)
+    for point in result.points:
+        assert batch is None or point.batch == exact(batch)
+        assert concurrency is None or point.concurrency == exact(concurrency)
+        for number in (point.latency, point.throughput, *point.percentiles.values()):
+            assert number is None or 0 < number < math.inf
+
+
+def ranks(result: Any, count: Any, quantile: Any, level: Any = 0.95) -> None:
+    """Check that the ranks are of times, around the percentile; their law has a test of its own."""
+    lower, upper = result.lower or 0, result.upper or count + 1
+    assert 0 <= lower < upper <= count + 1
+    assert lower <= exact(quantile) * (count + 1) <= upper or level < 0.5
+
+
+def supported(result: Any, measured: Any, quantile: Any = 0.99, level: Any = 0.95) -> None:
+    """Check that each claim has a verdict and a reason."""
+    assert len({one.claim for one in result}) == 5
+    assert all(isinstance(one.holds, bool) and one.reason for one in result)
+
+
 def response(result: Any, arrival_rate: Any, batch: Any, service: LinearService) -> None:
     """Check each part, and that the parts add up."""
     t_fixed, t_req = parts(service)
@@ -625,19 +668,73 @@ def shared_blocks(result: int, lengths: Any, prefix: Any, block_size: Any) -> No
     assert isinstance(result, int) and result == apart - saved
 
 
-def dispersion(result: float, self: Any, window: Any) -> None:
+def counts(result: Any, self: Any, window: Any) -> None:
+    """Check that every arrival before the last whole window is counted once."""
+    times = self.times
+    assert len(result) == int(times[-1] / float(window))
+    assert result.sum() == sum(int(time / float(window)) < len(result) for time in times)
+    first = sum(int(time / float(window)) == 0 for time in times)
+    assert result[0] == first and (result >= 0).all()
+
+
+def dispersion(result: float, self: Any, window: Any, differences: Any) -> None:
     """Check the variance over the mean of counts in whole windows."""
-    times = getattr(self, "trace", self).times
-    if times[-1] / float(window) > 1e5:
+    trace = getattr(self, "trace", self)
+    if trace.times[-1] / float(window) > 1e5:
         assert result > 0
         return
-    counts = [0] * int(times[-1] / float(window))
-    for time in times:
-        if int(time / float(window)) < len(counts):
-            counts[int(time / float(window))] += 1
-    mean = Fraction(sum(counts), len(counts))
-    squares = sum((count - mean) ** 2 for count in counts)
-    assert_near(result, squares / (len(counts) - 1) / mean)
+    numbers = trace.counts(window).tolist()
+    mean = Fraction(sum(numbers), len(numbers))
+    if not differences:
+        assert_near(result, sum((n - mean) ** 2 for n in numbers) / len(numbers) / mean)
+        return
+    signs = [(-1) ** k * math.comb(int(differences), k) for k in range(int(differences) + 1)]
+    rows = zip(*(numbers[k:] for k in range(len(signs))), strict=False)
+    squares = [sum(x * y for x, y in zip(row, signs, strict=True)) ** 2 for row in rows]
+    scale = sum(sign**2 for sign in signs)
+    assert_near(result, Fraction(sum(squares), len(squares) * scale) / mean)
+
+
+def blocks(result: Any, trace: Any, cell: Any, penalty: Any) -> None:
+    """Check that blocks cover the trace, hold its requests, and are worth their price."""
+    edges, requests = result
+    assert edges[0] == 0 and edges[-1] == trace.times[-1] and (np.diff(edges) > 0).all()
+    assert requests.sum() == len(trace.times) and (requests >= 0).all()
+    whole = requests.sum() * math.log(requests.sum() / edges[-1])
+    some = requests > 0
+    cut = requests[some] @ np.log(requests[some] / np.diff(edges)[some])
+    assert cut - whole >= (len(requests) - 1) * float(penalty) - 1e-9
+
+
+def fitted(result: Any, trace: Any, periods: Any, **others: Any) -> None:
+    """Check that a recipe keeps what can be counted."""
+    blocks((result.edges, result.requests), trace, others["cell"], others["penalty"])
+    assert result.pairs.shape[0] == periods and result.pairs.sum() == len(trace.times)
+    for quantiles, lengths in (
+        (result.inputs, trace.input_tokens),
+        (result.outputs, trace.output_tokens),
+    ):
+        assert (quantiles[0], quantiles[-1]) == (lengths.min(), lengths.max())
+    assert result.measured["requests"] == len(trace.times)
+
+
+def synthesised(result: Any, recipe: Any, seed: Any) -> None:
+    """Check that a trace starts at 0, ends in time and has lengths of the recipe."""
+    assert result.times[0] == 0 and (np.diff(result.times) >= 0).all()
+    assert result.times[-1] <= recipe.edges[-1]
+    for quantiles, lengths in (
+        (recipe.inputs, result.input_tokens),
+        (recipe.outputs, result.output_tokens),
+    ):
+        assert len(lengths) == len(result.times)
+        assert quantiles[0] <= lengths.min() and lengths.max() <= quantiles[-1]
+
+
+def checked(result: Any, arrivals: Any, piece: Any) -> None:
+    """Check that there are five verdicts, and each is a probability."""
+    assert len(result) == len({verdict.name for verdict in result}) == 5
+    for verdict in result:
+        assert 0 <= verdict.p_value <= 1 and math.isfinite(verdict.statistic)
 
 
 def quantile(result: float, self: Any, q: Any) -> None:
@@ -1121,6 +1218,11 @@ INVARIANTS: dict[str, Callable[..., None]] = {
     "serving.service.LinearService.rate": rate,
     "serving.service.LinearService.min_batch": min_batch,
     "serving.service.LinearService.fit": fit,
+    "serving.measurements.diagnose": diagnosis,
+    "serving.measurements.Diagnosis.reach": reach,
+    "serving.measurements.load": loaded,
+    "serving.measurements.rank_interval": ranks,
+    "serving.measurements.supports": supported,
     "serving.surrogate.response": response,
     "serving.surrogate.optimum": optimum,
     "serving.queues.departures": departures,
@@ -1157,8 +1259,13 @@ INVARIANTS: dict[str, Callable[..., None]] = {
     "serving.paging.waste": waste,
     "serving.paging.simulate": pooled,
     "serving.paging.shared_blocks": shared_blocks,
+    "serving.traces.Trace.counts": counts,
     "serving.traces.Trace.dispersion": dispersion,
     "serving.traces.Summary.dispersion": dispersion,
+    "serving.traffic.blocks": blocks,
+    "serving.traffic.fit": fitted,
+    "serving.traffic.synthesise": synthesised,
+    "serving.poisson.check": checked,
     "serving.simulation.Erlang": kept,
     "serving.simulation.Hyperexponential": kept,
     "serving.simulation.Bursty": kept,

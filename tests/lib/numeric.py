@@ -3,16 +3,20 @@
 from __future__ import annotations
 
 import inspect
+import json
 import math
+import tempfile
 from collections.abc import Callable, Iterator
 from decimal import Decimal
 from fractions import Fraction
 from itertools import product
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 from hypothesis import strategies as st
 
+import benchmark_files
 from docstrings import Documented, documented, is_numeric, parameters
 from serving import (
     LinearService,
@@ -22,12 +26,14 @@ from serving import (
     engine,
     fleet,
     kvcache,
+    measurements,
     paging,
     policies,
     queues,
     roofline,
     simulation,
     traces,
+    traffic,
 )
 from serving.speculation import Speculator
 
@@ -68,6 +74,7 @@ def arguments(one: Documented) -> list[str]:
 
 
 PLACES = {
+    "serving.measurements": " of a file",
     "serving.engine.Run.interval": " of an engine's run",
     "serving.engine.": " of an engine",
     "serving.constraint": " of a question",
@@ -77,6 +84,8 @@ PLACES = {
     "serving.speculation.play": " of a play",
     "serving.speculation": " of a plan",
     "serving.paging.simulate": " of sequences",
+    "serving.poisson": " of a check",
+    "serving.traffic": " of traffic",
 }
 """Where an argument is something else than elsewhere, and how it is called in the tables."""
 
@@ -87,6 +96,7 @@ def key(one: Documented, argument: str) -> str:
         owner = one.name.split(".")[2]
         owners = {"Layout": "layout", "Simulation": "simulation", "Speculator": "speculator"}
         owners |= {"Continuous": "shared engine", "Run": "run engine", "Times": "run times"}
+        owners |= {"Diagnosis": "diagnosis"}
         return {**owners, "Trace": "trace", "Ordered": "ordered", "Summary": "summary"}.get(
             owner, argument
         )
@@ -178,6 +188,15 @@ ALLOCATORS = [
 ARRIVED = traces.Trace(
     "a trace", np.array([0.0, 1.5, 2.0, 9.0]), np.array([5, 3, 8, 1]), np.array([1, 2, 9, 4])
 )
+CHECKED = [
+    np.cumsum(np.random.default_rng(1).exponential(1, 200)).tolist(),
+    *(list(range(-30, 30)), [0.0] * 59 + [1e-300], [0.0] + [1e308] * 40, [1.0] * 50, [0, 1, 2]),
+    *([0.0] * 40 + [1.0] * 40, [-1.7976931348623157e308, *range(40), 1.7976931348623157e308]),
+]
+RECIPES = [
+    traffic.fit(ARRIVED, 0.5, 1.0, 0.5, 0.1, 2),
+    *(traffic.fit(ARRIVED, 9), traffic.recipe("azure-conversation-2023")),
+]
 KINDS = [
     *(policies.Fixed(1), policies.Fixed(3), policies.Greedy(1), policies.Greedy(8)),
     *(policies.Window(4, 0.02), policies.Window(4, 0.02, False), policies.Window(2, 1e300)),
@@ -233,6 +252,32 @@ SHARED = [
 ]
 
 
+def saved() -> list[Path]:
+    """Write files as tools write them, one of each kind."""
+    folder = Path(tempfile.mkdtemp(prefix="measured-"))
+    strategies = [{"type_": "concurrent", "streams": 4}, {"type_": "poisson", "rate": 2.0}]
+    contents = [
+        json.dumps(benchmark_files.vllm_serve()),
+        json.dumps(benchmark_files.vllm_serve(request_rate=2.0, max_concurrency=None)),
+        json.dumps(benchmark_files.guidellm(strategies)),
+        benchmark_files.genai_perf_csv(benchmark_files.TIMES, 4.0),
+        benchmark_files.vllm_latency([0.9, 1.1]),
+        "batch,latency (ms)\n1,51\n2,50\n4,53\n8,54\n",
+        "concurrency,throughput (requests/s),p99 latency (ms)\n1,10,120\n8,40,300\n",
+    ]
+    for place, content in enumerate(contents):
+        (folder / f"{place}").write_text(content)
+    return [folder / f"{place}" for place in range(len(contents))]
+
+
+SAVED = saved()
+MEASURED = [measurements.load(path) for path in SAVED if path.name != "4"]
+DIAGNOSES = [
+    measurements.diagnose([1, 2, 4, 8, 16, 32], [0.05, 0.051, 0.052, 0.055, 0.058, 0.1]),
+    measurements.diagnose([8, 32], [1e-300, 2e-300]),
+]
+
+
 STRATEGIES: dict[str, st.SearchStrategy[Any]] = {
     "self": services,
     "service": services,
@@ -276,6 +321,15 @@ STRATEGIES: dict[str, st.SearchStrategy[Any]] = {
     "trace": st.just(ARRIVED),
     "summary": st.just(ARRIVED.summary()),
     "window": st.one_of(st.floats(0.001, 9), numbers),
+    "differences": st.one_of(st.integers(0, 9), numbers),
+    "arrivals of a check": st.sampled_from(CHECKED),
+    "piece": st.one_of(st.none(), st.floats(1, 40), numbers),
+    "cell": st.one_of(st.floats(0.01, 9), numbers),
+    "penalty": st.one_of(st.floats(0, 9), numbers),
+    "flicker_cv": st.one_of(st.floats(0, 3), numbers),
+    "flicker_memory": st.one_of(st.floats(0.01, 9), numbers),
+    "periods": st.one_of(st.integers(1, 9), numbers),
+    "recipe": st.sampled_from(RECIPES),
     "max_tokens": st.one_of(st.integers(1, 4096), numbers),
     "room": st.sampled_from([*paging.ROOMS, "half"]),
     "buddy": st.booleans(),
@@ -406,6 +460,11 @@ STRATEGIES: dict[str, st.SearchStrategy[Any]] = {
     "progress of an engine": st.sampled_from([None, False]),
     "batch of an engine": st.one_of(st.integers(1, 300), numbers),
     "excess of an engine": st.one_of(st.floats(0.001, 2), numbers),
+    "path of a file": st.sampled_from([*SAVED, SAVED[0].parent / "nothing"]),
+    "batch of a file": st.one_of(st.none(), st.integers(1, 9), numbers),
+    "concurrency": st.one_of(st.none(), st.integers(1, 9), numbers),
+    "measured": st.sampled_from(MEASURED),
+    "diagnosis": st.sampled_from(DIAGNOSES),
     "what of an engine's run": st.sampled_from(["busy", "goodput", "median", 0.5]),
     "what of an engine": st.one_of(
         shares, st.sampled_from(["mean", "std", "busy", "goodput", "median"])
@@ -624,6 +683,7 @@ def renamed(strategy: st.SearchStrategy[dict[str, Any]]) -> st.SearchStrategy[di
 
 TOGETHER: dict[str, st.SearchStrategy[dict[str, Any]]] = {
     "serving.service.LinearService.fit": measured(),
+    "serving.measurements.diagnose": measured(),
     "serving.service.LinearService.min_batch": renamed(near_capacity(utilization=shares)),
     "serving.surrogate.optimum": near_capacity(),
     "serving.surrogate.response": near_capacity(
@@ -724,6 +784,15 @@ TYPICAL: dict[str, Any] = {
     "trace": ARRIVED,
     "summary": ARRIVED.summary(),
     "window": 2.0,
+    "differences": 1,
+    "arrivals of a check": CHECKED[0],
+    "piece": 40,
+    "cell": 0.5,
+    "penalty": 2,
+    "flicker_cv": 0.5,
+    "flicker_memory": 0.1,
+    "periods": 2,
+    "recipe": RECIPES[0],
     "max_tokens": 2048,
     "room": "exact",
     "buddy": True,
@@ -856,6 +925,11 @@ TYPICAL: dict[str, Any] = {
     "progress of an engine": False,
     "batch of an engine": 16,
     "excess of an engine": 0.1,
+    "path of a file": SAVED[3],
+    "batch of a file": 8,
+    "concurrency": 4,
+    "measured": MEASURED[0],
+    "diagnosis": DIAGNOSES[0],
     "what of an engine's run": "busy",
     "what of an engine": 0.5,
 }
@@ -921,6 +995,15 @@ EXTREMES: dict[str, list[Any]] = {
     "trace": [ARRIVED],
     "summary": [ARRIVED.summary()],
     "window": [*EXTREME, 1e-9, 2.0],
+    "differences": [0, 1, 2, 1e300],
+    "arrivals of a check": CHECKED,
+    "piece": [None, *EXTREME, 40.0],
+    "cell": [1e-300, 1e-9, 0.5, 9.0, 10.0],
+    "penalty": [0, 1e-300, 1.7976931348623157e308],
+    "flicker_cv": [0, 1e-160, 10],
+    "flicker_memory": [1e-300, 1e-9, 1e-5, 1, 1.7976931348623157e308],
+    "periods": [1, 1000, 1e300],
+    "recipe": RECIPES,
     "max_tokens": [*EXTREME, 64],
     "room": list(paging.ROOMS),
     "buddy": [True, False],
@@ -1053,6 +1136,11 @@ EXTREMES: dict[str, list[Any]] = {
     "progress of an engine": [False],
     "batch of an engine": [1, 2, 10**9, 1e300],
     "excess of an engine": [*EXTREME, 1e-16],
+    "path of a file": SAVED,
+    "batch of a file": [None, 1, 10**20],
+    "concurrency": [None, 1, 10**20],
+    "measured": MEASURED,
+    "diagnosis": DIAGNOSES,
     "what of an engine's run": ["busy", "throughput", "met"],
     "what of an engine": [0, 0.5, 1, "mean", "std", "busy"],
 }

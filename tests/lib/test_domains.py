@@ -35,6 +35,8 @@ INSIDE = {
     **{"experts": 8, "chosen_experts": 2},
     **{"prompt_token_time": 0.0001, "prefill_mean": 0.1, "prefill_second_moment": 0.02},
     **{"decode_step": 0.03, "gap_limit": 100},
+    **{"window_mean": 5, "window_variance": 2, "rate_cv": 0.5, "rate_memory": 2},
+    **{"window_length": 3, "windows": 9, "dispersion": 4},
 }
 """Arguments at which every formula has a value."""
 
@@ -367,6 +369,17 @@ OUTSIDE = {
     "break_even_load": [
         *({"output_mean": 0.9}, {"step_per_sequence": -0.1}, {"spec_fixed": -1}),
         *({"spec_fixed": 50}, {"spec_each": 0.6}),
+    ],
+    "cox_dispersion": [{"window_mean": 0}, {"window_variance": -1}],
+    "flicker_dispersion": [
+        *({"rate": -1}, {"rate_cv": -0.1}, {"rate_memory": 0}, {"window_length": 0}),
+    ],
+    "drift_dispersion": [
+        *({"rate": 0}, {"rate_growth": -1}, {"window_length": 0}, {"windows": 1}),
+    ],
+    "difference_dispersion": [{"rate": 0}, {"rate_growth": -1}, {"window_length": 0}],
+    "window_rate": [
+        *({"rate": -1}, {"dispersion": -1}, {"window_length": 0}, {"normal_quantile": -1}),
     ],
 }
 UNSTABLE = {

@@ -1,6 +1,9 @@
 """Engines that batch at every step: exact limits, a scheduler written out, and refusals."""
 
 import math
+import os
+import subprocess
+import sys
 from dataclasses import fields
 
 import numpy as np
@@ -8,7 +11,16 @@ import pytest
 from scipy import stats
 
 from schedulers import schedule
-from serving import LinearService, UnstableError, _engine, _engine_run, _kernels, engine, queues
+from serving import (
+    LinearService,
+    UnstableError,
+    _engine,
+    _engine_sequence,
+    _engine_state,
+    _kernels,
+    engine,
+    queues,
+)
 from serving.engine import Chunked, Continuous, Geometric, LogNormal, Pairs, Whole, simulate
 from serving.formulas import dropped_gain, engine_running, padded_gain
 from serving.paging import Paged
@@ -299,7 +311,7 @@ def test_memory_holds_what_length_bias_says():
 
 def same(one, other):
     for left, right in zip(one._parts, other._parts, strict=True):
-        assert left.elapsed == right.elapsed and np.array_equal(left.sums, right.sums)
+        assert left.elapsed == right.elapsed and left.sums == right.sums
         for first, second in zip(left.tallies, right.tallies, strict=True):
             for field in fields(first):
                 a, b = getattr(first, field.name), getattr(second, field.name)
@@ -313,11 +325,47 @@ BUSY = dict(prompt_tokens=Geometric(50), slots=40, blocks=300, requests=900, see
 @pytest.mark.parametrize("prefill", [None, Chunked(1e-4, 64), Whole(1e-4, 512)], ids=str)
 def test_plain_python_gives_the_same_bits(prefill, monkeypatch):
     fast = simulate(2.5, LogNormal(80, 1), STEP, prefill=prefill, **BUSY)
-    for name in (*("count", "release", "phase", "preempt", "finish", "enlist", "admit", "start"),
-                 *("step", "glide", "advance")):  # fmt: skip
-        monkeypatch.setattr(_engine, name, getattr(_engine, name).py_func)
+    for module in (_engine, _engine_sequence):
+        for name, piece in vars(module).copy().items():
+            if hasattr(piece, "py_func"):
+                monkeypatch.setattr(module, name, piece.py_func)
     monkeypatch.setattr(_kernels, "numba", None)
     same(fast, simulate(2.5, LogNormal(80, 1), STEP, prefill=prefill, **BUSY))
+
+
+PIECE = """from serving._kernels import inlined
+
+@inlined
+def piece(number: int) -> int:
+    return number + {}
+"""
+LOOP = """from serving._kernels import bare
+from piece_of_loop import piece
+
+@bare
+def loop(number: int) -> int:
+    return piece(number)
+"""
+
+
+@pytest.mark.skipif(_kernels.numba is None, reason="numba is not installed: nothing is compiled")
+def test_a_compiled_loop_is_made_anew_when_a_piece_in_another_file_changes(tmp_path):
+    (tmp_path / "whole_loop.py").write_text(LOOP)
+    ask = "from whole_loop import loop; print(loop(1), sum(loop.stats.cache_hits.values()))"
+    answers = []
+    for added in (1, 1, 20):
+        piece = tmp_path / "piece_of_loop.py"
+        if not piece.exists() or PIECE.format(added) != piece.read_text():
+            piece.write_text(PIECE.format(added))
+        path = os.pathsep.join([str(tmp_path), *filter(None, sys.path)])
+        answers.append(
+            subprocess.check_output(
+                [sys.executable, "-c", ask],
+                env=os.environ | {"PYTHONPATH": path, "PYTHONDONTWRITEBYTECODE": "1"},
+                text=True,
+            )
+        )
+    assert answers == ["2 0\n", "2 1\n", "21 0\n"]
 
 
 def test_a_seed_gives_the_same_again_and_another_something_else():
@@ -334,7 +382,7 @@ def test_chunks_and_rounds_of_the_circle_leave_no_trace(monkeypatch):
     arguments = dict(arrivals=times, requests=2000, slots=40, blocks=200, prompt_tokens=9)
     whole = simulate(None, Geometric(90), STEP, **arguments)
     monkeypatch.setattr(_plan, "CHUNK", 7)
-    monkeypatch.setattr(_engine_run, "CIRCLE", 64)
+    monkeypatch.setattr(_engine_state, "CIRCLE", 64)
     other = simulate(None, Geometric(90), STEP, **arguments)
     assert other.steps == whole.steps and other.preempted == whole.preempted
 

@@ -58,6 +58,16 @@ def test_log_sinhc_keeps_its_digits_near_zero_and_far_from_it():
     assert g.log_sinhc(x) == sympy.log(sympy.sinh(x) / x)
 
 
+def test_forgotten_keeps_its_digits_near_zero_and_far_from_it():
+    with mpmath.workdps(60):
+        for number in (1e-30, 1e-9, 0.0999, 0.1, 1.5, 700.0, 1e17):
+            exactly = mpmath.mpf(number)
+            expected = float(1 - (1 - mpmath.exp(-exactly)) / exactly)
+            assert g.forgotten(number) == pytest.approx(expected, rel=1e-10)
+            assert g.forgotten(np.array([number]))[0] == pytest.approx(expected, rel=1e-10)
+    assert g.forgotten(x) == 1 - (1 - sympy.exp(-x)) / x
+
+
 def test_where():
     assert g.where(2 > 1, 5, 6) == 5
     assert g.where(np.array([True, False]), 5, 6).tolist() == [5, 6]

@@ -24,6 +24,7 @@ from .sizing import *
 from .speculation import *
 from .steps import *
 from .tails import *
+from .traffic import *
 from .waiting import *
 from .workers import *
 

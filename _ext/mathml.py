@@ -1,0 +1,130 @@
+"""Equations as MathML, written when the book is built: no script sets them in the browser."""
+
+from __future__ import annotations
+
+import hashlib
+import re
+from pathlib import Path
+
+from docutils import nodes
+from math_core import LatexError, LatexToMathML
+from mathsymbols import SYMBOL, explained
+from sphinx.application import Sphinx
+from sphinx.util import logging
+from sphinx.util.math import get_node_equation_number
+from sphinx.writers.html5 import HTML5Translator
+
+JOINER = "\u2060"  # a line may break beside an equation, but not before its full stop
+LONG = 24  # signs: a longer equation in a line may be wider than a phone, and scrolls by itself
+OPENING, CLOSING = set("([“‘"), set(".,;:!?)]’”%-")
+
+log = logging.getLogger(__name__)
+_converter = LatexToMathML()
+
+
+def mathml(tex: str, block: bool) -> str:
+    r"""Convert one equation.
+
+    Parameters
+    ----------
+    tex : str
+        LaTeX without delimiters.
+    block : bool
+        Whether it stands by itself.
+
+    Returns
+    -------
+    str
+        A ``math`` element, well-formed XML.
+
+    Raises
+    ------
+    LatexError
+        If a command is not known.
+
+    Examples
+    --------
+    >>> mathml(r"\rho_{\text{serv}}", block=False)
+    '<math><msub><mi>ρ</mi><mtext>serv</mtext></msub></math>'
+    """
+    made = _converter.convert_with_local_state(tex, displaystyle=block)
+    return made.replace("&ApplyFunction;", "\u2061")
+
+
+def one_equation(text: str) -> str:
+    r"""Set parts that a blank line separates below each other, and ``\\`` as a new line.
+
+    Parameters
+    ----------
+    text : str
+        Content of a block of mathematics.
+
+    Returns
+    -------
+    str
+        LaTeX of one equation.
+    """
+    parts = [part.strip() for part in text.split("\n\n") if part.strip()]
+    if len(parts) > 1:
+        return r"\begin{aligned}" + r"\\".join(parts) + r"\end{aligned}"
+    if r"\\" in text and r"\begin" not in text:
+        return r"\begin{split}" + text + r"\end{split}"
+    return text
+
+
+def visit_math(self: HTML5Translator, node: nodes.math) -> None:
+    """Write an equation inside a line."""
+    before, after = _beside(node, -1)[-1:], _beside(node, 1)[:1]
+    made = _converted(node, node.astext(), block=False)
+    if len(re.sub(r"<[^>]*>", "", made)) > LONG:
+        made = f'<span class="equation">{made}</span>'
+    self.body.append(JOINER * (before in OPENING) + made + JOINER * (after in CLOSING))
+    raise nodes.SkipNode
+
+
+def visit_math_block(self: HTML5Translator, node: nodes.math_block) -> None:
+    """Write an equation of its own, in a box that scrolls, with its number beside it."""
+    self.body.append(self.starttag(node, "div", CLASS="math"))
+    made = _converted(node, one_equation(node.astext()), block=True)
+    number = f"({get_node_equation_number(self, node)})" if node["number"] else ""
+    self.body.append(f'<div class="equation"{_stop(node, made, number)}>{made}</div>')
+    if number:
+        self.body.append(f'<span class="eqno">{number}')
+        self.add_permalink_ref(node, "Link to this equation")
+        self.body.append("</span>")
+    self.body.append("</div>\n")
+    raise nodes.SkipNode
+
+
+def _stop(node: nodes.Element, made: str, number: str) -> str:
+    """Make an equation of the text one stop of the keyboard, at which its symbols are explained."""
+    if "output" in node["classes"] or not SYMBOL.search(made):
+        return ""
+    return (
+        f' data-tip-list="" tabindex="0" role="group" aria-label="{f"Equation {number}".strip()}"'
+    )
+
+
+def _beside(node: nodes.Element, step: int) -> str:
+    """Text directly before or after an element; a space where there is none."""
+    at = node.parent.index(node) + step
+    beside = node.parent[at] if 0 <= at < len(node.parent) else None
+    return str(beside) if isinstance(beside, nodes.Text) else " "
+
+
+def _converted(node: nodes.Element, tex: str, block: bool) -> str:
+    try:
+        return explained(mathml(tex, block))
+    except LatexError as error:
+        log.warning("cannot read the equation %r: %s", tex, error, location=node)
+        return f"<code>{nodes.unescape(tex)}</code>"
+
+
+def setup(app: Sphinx) -> dict[str, object]:
+    """Register with Sphinx; a change of this file makes every page anew."""
+    app.add_html_math_renderer("mathml", (visit_math, None), (visit_math_block, None))
+    return {
+        "env_version": hashlib.sha256(Path(__file__).read_bytes()).hexdigest(),
+        "parallel_read_safe": True,
+        "parallel_write_safe": True,
+    }

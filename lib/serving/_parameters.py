@@ -1,0 +1,140 @@
+"""What the reader of a live chart moves: ranges, defaults, and the units they are shown in."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any
+
+from . import _mathml, errors, notation, units
+
+USUAL = {"s": "ms", "bytes": "GB", "bytes/s": "TB/s", "1": "", "operations/s": "TFLOP/s"}
+"""Units in which quantities of SI units are shown unless told otherwise."""
+OTHERS = {"TFLOP/s": Fraction(10**12), "kB/token": Fraction(10**3)}
+"""Units beside those of the text."""
+DECADES = 100
+"""A range whose ends have at least this ratio has a logarithmic slider, if it is not whole."""
+
+
+@dataclass(frozen=True)
+class Parameter:
+    """A parameter of a chart that can be moved.
+
+    Attributes
+    ----------
+    name : str
+        Python name.
+    low, high, value : float
+        Its range and the text's value, in SI units [any].
+    whole : bool
+        Whether it takes integers only.
+    log : bool
+        Whether its slider is logarithmic.
+    unit : str
+        The unit it is shown in.
+    """
+
+    name: str
+    low: float
+    high: float
+    value: float
+    whole: bool
+    log: bool
+    unit: str
+
+    @property
+    def named(self) -> str:
+        """What it is, in words."""
+        return notation.by_name(self.name).meaning
+
+    def spec(self) -> dict[str, Any]:
+        """Give what the page needs, as JSON has it."""
+        entry = notation.by_name(self.name)
+        return {
+            "name": self.name,
+            "symbol": _mathml.symbol(self.name),
+            "meaning": entry.meaning,
+            "low": self.low,
+            "high": self.high,
+            "value": self.value,
+            "whole": self.whole,
+            "log": self.log,
+            **scaled(self.unit),
+        }
+
+
+def usual(unit: str) -> str:
+    """Unit in which a quantity of an SI unit is shown."""
+    return USUAL.get(unit, unit)
+
+
+def factor(unit: str) -> Fraction:
+    """SI units in one unit."""
+    return OTHERS.get(unit, units.UNITS.get(unit, Fraction(1)))
+
+
+def scaled(unit: str) -> dict[str, Any]:
+    """A unit and the SI units in it, as a fraction in lowest terms."""
+    size = factor(unit)
+    return {"unit": unit, "scale": [size.numerator, size.denominator]}
+
+
+def titled(what: str, unit: str) -> str:
+    """Title of an axis."""
+    return f"{what} ({unit})" if unit else what
+
+
+def written(number: float, unit: str) -> str:
+    """A number of SI units in another unit, with at most four digits."""
+    if not math.isfinite(number):
+        return "unstable"
+    amount = number / float(factor(unit))
+    size = 0 if amount == 0 else math.floor(math.log10(abs(amount)))
+    if not -4 < size < 9:
+        text = f"{amount:.3e}"
+    else:
+        text = units.rounded(amount, max(0, 3 - size))
+        text = text.rstrip("0").rstrip(".") if "." in text else text
+    return f"{text} {unit}".strip()
+
+
+def make(
+    x: str,
+    ranges: Mapping[str, tuple[float, float]],
+    defaults: Mapping[str, float],
+    needed: Collection[str],
+    shown: Mapping[str, str],
+    logarithmic: Collection[str],
+    log_x: bool,
+) -> tuple[Parameter, ...]:
+    """Check the parameters of a chart and put them in order, that of the axis first."""
+    if x not in ranges:
+        raise ValueError(f"ranges: the horizontal axis {x!r} needs a range")
+    if missing := sorted(set(needed) - set(defaults)):
+        raise ValueError(f"defaults: {', '.join(missing)} must have a value")
+    if unused := sorted(set(ranges) - set(needed)):
+        raise ValueError(f"ranges: no curve depends on {', '.join(unused)}")
+    if unused := sorted(set(defaults) - set(needed)):
+        raise ValueError(f"defaults: no curve depends on {', '.join(unused)}")
+    if unknown := sorted(set(shown) - set(ranges)):
+        raise ValueError(f"units: {', '.join(unknown)} is no parameter with a range")
+    made = []
+    for name in sorted(ranges, key=lambda one: one != x):
+        low, high = ranges[name]
+        value = defaults[name]
+        for end in (low, high, value):
+            errors.number(name, end)
+        if not low < high:
+            raise ValueError(f"ranges: {name} must go from less to more, got {ranges[name]}")
+        if not low <= value <= high:
+            raise ValueError(f"defaults: {name} = {value!r} lies outside its range {low}..{high}")
+        whole = all(isinstance(one, int) for one in (low, high, value))
+        wide = not whole and low > 0 and math.isclose(max(high / low, DECADES), high / low)
+        log = name in logarithmic or wide or (name == x and log_x)
+        if log and low <= 0:
+            raise ValueError(f"ranges: a logarithmic {name} must be above 0, got {low}")
+        unit = shown.get(name, usual(notation.by_name(name).unit))
+        made.append(Parameter(name, low, high, value, whole, log, unit))
+    return tuple(made)

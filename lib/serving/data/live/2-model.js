@@ -1,0 +1,121 @@
+// What a chart computes: formulas inside their domains, tables inside their grids.
+"use strict";
+
+{
+  /** Why there is no value at a point. */
+  class Outside {
+    /**
+     * @param {"unstable"|"domain"|"large"|"grid"} kind
+     * @param {string} name  The formula, or the quantity that leaves the grid.
+     * @param {object} [more]  condition: its MathML; left, right: its sides.
+     */
+    constructor(kind, name, more = {}) { Object.assign(this, { kind, name }, more); }
+  }
+  live.Outside = Outside;
+
+  /** Decide a condition by floats, or exactly where they cannot tell. */
+  const holds = (made, floats, args, k) => {
+    const [left, right] = floats.sides[k]();
+    const relation = made.domain[k][0];
+    const size = Math.max(Math.abs(left), Math.abs(right));
+    if (Number.isFinite(size) && Math.abs(left - right) > 1e-9 * size) {
+      return live.floats.holds(left, right, relation);
+    }
+    const exactly = made.at(live.exact, ...args.map(live.exact.decimal));
+    return live.exact.holds(...exactly.sides[k](), relation);
+  };
+
+  /**
+   * The value of a formula, as serving.formulas.value has it; throws Outside where it has none.
+   * @param {string} name
+   * @param {Object<string, number>} given  Arguments by Python name, in SI units.
+   * @param {boolean} [fast]  In floats, for a curve.
+   * @returns {number}
+   */
+  live.value = (name, given, fast = false) => {
+    const made = live.formulas[name];
+    const args = made.parameters.map((one) => given[one]);
+    if (!args.every(Number.isFinite)) throw new Outside("domain", name);
+    const floats = made.at(live.floats, ...args);
+    made.domain.forEach(([, stability, condition], k) => {
+      if (holds(made, floats, args, k)) return;
+      const [left, right] = floats.sides[k]();
+      throw new Outside(stability ? "unstable" : "domain", name, { condition, left, right });
+    });
+    const value = fast
+      ? floats.value()
+      : live.exact.number(made.at(live.exact, ...args.map(live.exact.decimal)).value());
+    if (!Number.isFinite(value)) throw new Outside("large", name);
+    return value;
+  };
+
+  /** Place of a number among grid lines and how far it is to the next one. */
+  const place = (lines, x, name) => {
+    const last = lines.length - 1;
+    if (!(x >= lines[0] && x <= lines[last])) {
+      throw new Outside("grid", name, { left: lines[0], right: lines[last] });
+    }
+    let k = lines.findIndex((line) => line > x) - 1;
+    if (k < 0) k = Math.max(last - 1, 0);
+    return [k, last ? (x - lines[k]) / (lines[k + 1] - lines[k]) : 0];
+  };
+
+  /** Interpolate a table of one or two parameters between its grid lines, and only there. */
+  live.lookup = (table, point) => {
+    const [rows, columns = [0]] = table.lines;
+    const [i, u] = place(rows, point[0], table.names[0]);
+    const [j, v] = table.lines[1] ? place(columns, point[1], table.names[1]) : [0, 0];
+    let sum = 0;
+    for (const [row, weight] of [[i, 1 - u], [i + 1, u]]) {
+      for (const [column, share] of [[j, 1 - v], [j + 1, v]]) {
+        if (!(weight * share)) continue;
+        const entry = table.values[row * columns.length + column];
+        if (entry === null) throw new Outside("unstable", table.names[0]);
+        sum += weight * share * (table.log ? Math.log(entry) : entry);
+      }
+    }
+    return table.log ? Math.exp(sum) : sum;
+  };
+
+  const operations = {
+    sum: (...all) => all.reduce((a, b) => a + b),
+    product: (...all) => all.reduce((a, b) => a * b),
+    ratio: (a, b) => a / b,
+    difference: (a, b) => a - b,
+    least: Math.min,
+    largest: Math.max,
+  };
+
+  /**
+   * The value of a term at a point; throws Outside where it has none.
+   * @param {number|string|object} term  A number, a parameter, or {formula, at} and its like.
+   * @param {Object<string, number>} point  Parameters by Python name, in SI units.
+   * @param {boolean} [fast]
+   * @returns {number}
+   */
+  live.evaluate = (term, point, fast = false) => {
+    if (typeof term === "number") return term;
+    if (typeof term === "string") return point[term];
+    const inner = (one) => live.evaluate(one, point, fast);
+    if (term.formula) {
+      const given = { ...point };
+      for (const [name, one] of Object.entries(term.at || {})) given[name] = inner(one);
+      return live.value(term.formula, given, fast);
+    }
+    if (term.lines) return live.lookup(term, term.at.map(inner));
+    if (term.special) return live.specials[term.special](...term.of.map(inner));
+    const value = operations[term.op](...term.of.map(inner));
+    if (!Number.isFinite(value)) throw new Outside("large", term.op);
+    return value;
+  };
+
+  /** The same, as a value or the reason why there is none. */
+  live.attempt = (term, point, fast = false) => {
+    try {
+      return { value: live.evaluate(term, point, fast) };
+    } catch (reason) {
+      if (reason instanceof Outside) return { outside: reason };
+      throw reason;
+    }
+  };
+}
