@@ -9,6 +9,7 @@ from __future__ import annotations
 import hashlib
 import re
 import shutil
+from functools import cache
 from pathlib import Path, PurePosixPath
 from typing import Any
 
@@ -20,6 +21,7 @@ SHEETS = (  # of theme and extensions, in the order of their precedence
     *("styles/sphinx-book-theme.css", "mystnb.*.css", "exercise.css"),
     *("proof.css", "sphinx-design.min.css"),
 )
+OWN = ("palette.css", "tips.css", "reading.css", "book.css")  # of every page, added as they are
 BUNDLE = "theme.css"
 LEFT_OUT = {  # style sheets and scripts that book.css, book.js or plain HTML stand in for
     *(
@@ -35,7 +37,7 @@ LEFT_OUT = {  # style sheets and scripts that book.css, book.js or plain HTML st
 UNUSED = (  # what is removed from the finished site
     *("vendor", "locales", "images", "scripts/*.map", "styles", "*webpack-macros.html"),
     *("scripts/bootstrap*", "scripts/fontawesome*", "file.png", "minus.png", "plus.png"),
-    *("*.svg", *SHEETS, *(name for name in LEFT_OUT if name != "theme-mode.js")),
+    *("*.svg", *SHEETS, *OWN, *(name for name in LEFT_OUT if name != "theme-mode.js")),
 )
 KEPT = {"favicon.svg", "images/logo_binder.svg", "images/logo_colab.png"}
 POLICY = (
@@ -47,6 +49,7 @@ NAME = re.compile(r"[\w-]+")
 NAMED = re.compile(r"[.#]((?:[\w-]|\\.)+)")
 QUOTED = r"""\"[^"]*\"|'[^']*'"""
 VALUE = rf"(?:{QUOTED}|\((?:{QUOTED}|\([^)]*\)|[^)(])*\)|[^;{{}}\"'()])*"
+VARIABLE = re.compile(rf"(?<=[{{;\s])(--(?:bs|fa|sd|tw)-[\w-]+)\s*:{VALUE}(?:;|(?=\}}))")
 NEGATED = re.compile(r":(?:not|where|has)\((?:[^()]|\([^()]*\))*\)")
 
 
@@ -58,11 +61,47 @@ def fit_page(
     for script in page:
         script.attributes["defer"] = "defer"
     context["script_files"][:] = page
-    sheets = context["css_files"]
-    own = [css for css in sheets if _name(css.filename) not in LEFT_OUT and not _bundled(css)]
-    context["css_files"][:] = [f"_static/{BUNDLE}", *own]
+    others = context["css_files"]
+    own = [css for css in others if _name(css.filename) not in LEFT_OUT and not _bundled(css)]
+    context["css_files"][:] = [f"_static/{BUNDLE}?v={version(Path(app.outdir) / '_static')}", *own]
     policy = f'<meta http-equiv="Content-Security-Policy" content="{POLICY}" />'
     context["metatags"] = policy + context.get("metatags", "")
+
+
+@cache
+def version(static: Path) -> str:
+    """Eight digits that change with the sheets: browsers keep what has an address that they know.
+
+    Parameters
+    ----------
+    static : Path
+        Where Sphinx has put the sheets before it writes the first page.
+
+    Returns
+    -------
+    str
+        Part of a digest.
+    """
+    return hashlib.sha256(sheets(static, (*SHEETS, *OWN)).encode()).hexdigest()[:8]
+
+
+def sheets(static: Path, names: tuple[str, ...]) -> str:
+    """Join style sheets, in order.
+
+    Parameters
+    ----------
+    static : Path
+        Where they stand.
+    names : tuple of str
+        Their names, perhaps with ``*``; who is not there is left out.
+
+    Returns
+    -------
+    str
+        One style sheet.
+    """
+    found = [path for name in names for path in sorted(static.glob(name))]
+    return "\n".join(path.read_text("utf-8") for path in found)
 
 
 def _name(filename: object) -> str:
@@ -70,7 +109,7 @@ def _name(filename: object) -> str:
 
 
 def _bundled(css: Any) -> bool:
-    return any(PurePosixPath(_name(css.filename)).match(sheet) for sheet in SHEETS)
+    return any(PurePosixPath(_name(css.filename)).match(sheet) for sheet in (*SHEETS, *OWN))
 
 
 def _is_needed(filename: object, pagename: str) -> bool:
@@ -84,11 +123,9 @@ def finish(app: Sphinx, error: Exception | None) -> None:
         return
     site = Path(app.outdir)
     static = site / "_static"
-    sheets = [path for sheet in SHEETS for path in sorted(static.glob(sheet))]
     used = names_in([*site.rglob("*.html"), *static.rglob("*.js")])
-    if sheets:
-        css = "".join(path.read_text("utf-8") for path in sheets)
-        (static / BUNDLE).write_text(purge(css, used), "utf-8")
+    if css := sheets(static, SHEETS):  # left over from the build before, if no page was written
+        (static / BUNDLE).write_text(purge(css, used) + sheets(static, OWN), "utf-8")
     for pattern in UNUSED:
         for path in list(static.glob(pattern)):
             if path.relative_to(static).as_posix() in KEPT:
@@ -131,8 +168,8 @@ def purge(css: str, used: set[str]) -> str:
 
     Examples
     --------
-    >>> purge("a.left, .gone, b:not(.gone) { --x: 1; top: var(--y) }", {"left"})
-    'a.left,b:not(.gone){top: var(--y)}'
+    >>> purge("a.left, .gone, b:not(.gone) { top: 0 } /* c */ .gone { top: 1 }", {"left"})
+    'a.left,b:not(.gone){top: 0}'
     """
     rules = tinycss2.parse_stylesheet(css, skip_comments=True, skip_whitespace=True)
     kept = "".join(_rule(rule, used) for rule in rules)
@@ -170,11 +207,7 @@ def _without_idle_variables(css: str) -> str:
     """Drop custom properties of Bootstrap and Font Awesome that nothing reads, again and again."""
     while True:
         read = set(re.findall(r"var\(\s*(--[\w-]+)", css))
-        thinner = re.sub(
-            rf"(?<=[{{;\s])(--(?:bs|fa|sd|tw)-[\w-]+)\s*:{VALUE}(?:;|(?=\}}))",
-            lambda found: found[0] if found[1] in read else "",
-            css,
-        )
+        thinner = VARIABLE.sub(lambda one, read=read: one[0] if one[1] in read else "", css)
         if thinner == css:
             return css
         css = thinner

@@ -1,18 +1,21 @@
-"""Equations as MathML, written when the book is built: no script sets them in the reader's browser."""
+"""Equations as MathML, written when the book is built: no script sets them in the browser."""
 
 from __future__ import annotations
 
 import hashlib
+import re
 from pathlib import Path
 
 from docutils import nodes
 from math_core import LatexError, LatexToMathML
+from mathsymbols import SYMBOL, explained
 from sphinx.application import Sphinx
 from sphinx.util import logging
 from sphinx.util.math import get_node_equation_number
 from sphinx.writers.html5 import HTML5Translator
 
 JOINER = "\u2060"  # a line may break beside an equation, but not before its full stop
+LONG = 24  # signs: a longer equation in a line may be wider than a phone, and scrolls by itself
 OPENING, CLOSING = set("([“‘"), set(".,;:!?)]’”%-")
 
 log = logging.getLogger(__name__)
@@ -72,26 +75,34 @@ def one_equation(text: str) -> str:
 def visit_math(self: HTML5Translator, node: nodes.math) -> None:
     """Write an equation inside a line."""
     before, after = _beside(node, -1)[-1:], _beside(node, 1)[:1]
-    self.body.append(
-        JOINER * (before in OPENING)
-        + _converted(node, node.astext(), block=False)
-        + JOINER * (after in CLOSING)
-    )
+    made = _converted(node, node.astext(), block=False)
+    if len(re.sub(r"<[^>]*>", "", made)) > LONG:
+        made = f'<span class="equation">{made}</span>'
+    self.body.append(JOINER * (before in OPENING) + made + JOINER * (after in CLOSING))
     raise nodes.SkipNode
 
 
 def visit_math_block(self: HTML5Translator, node: nodes.math_block) -> None:
     """Write an equation of its own, in a box that scrolls, with its number beside it."""
     self.body.append(self.starttag(node, "div", CLASS="math"))
-    self.body.append('<div class="equation">')
-    self.body.append(_converted(node, one_equation(node.astext()), block=True))
-    self.body.append("</div>")
-    if node["number"]:
-        self.body.append(f'<span class="eqno">({get_node_equation_number(self, node)})')
+    made = _converted(node, one_equation(node.astext()), block=True)
+    number = f"({get_node_equation_number(self, node)})" if node["number"] else ""
+    self.body.append(f'<div class="equation"{_stop(node, made, number)}>{made}</div>')
+    if number:
+        self.body.append(f'<span class="eqno">{number}')
         self.add_permalink_ref(node, "Link to this equation")
         self.body.append("</span>")
     self.body.append("</div>\n")
     raise nodes.SkipNode
+
+
+def _stop(node: nodes.Element, made: str, number: str) -> str:
+    """Make an equation of the text one stop of the keyboard, at which its symbols are explained."""
+    if "output" in node["classes"] or not SYMBOL.search(made):
+        return ""
+    return (
+        f' data-tip-list="" tabindex="0" role="group" aria-label="{f"Equation {number}".strip()}"'
+    )
 
 
 def _beside(node: nodes.Element, step: int) -> str:
@@ -103,7 +114,7 @@ def _beside(node: nodes.Element, step: int) -> str:
 
 def _converted(node: nodes.Element, tex: str, block: bool) -> str:
     try:
-        return mathml(tex, block)
+        return explained(mathml(tex, block))
     except LatexError as error:
         log.warning("cannot read the equation %r: %s", tex, error, location=node)
         return f"<code>{nodes.unescape(tex)}</code>"

@@ -60,22 +60,27 @@ function addCopyButton(pre) {
 
 const BOXES = ".bd-article :is(.equation, .output.text_html, .pst-scrollable-table-container)";
 
-/** A box with something to scroll can be focused, has a name and shows at its edge that it goes on. */
-function markWide(/** @type {Element} */ box) {
-  const wide = box.scrollWidth > box.clientWidth + 1;
-  box.classList.toggle("wide", wide);
-  if (!wide) {
-    if (box.classList.contains("named")) for (const name of ["tabindex", "role", "aria-label"]) box.removeAttribute(name);
-    box.classList.remove("named");
-    return;
+/** Whether a box has more to show than it does. @param {Element} box */
+const isWide = (box) => box.scrollWidth > box.clientWidth + 1;
+
+/**
+ * A box that scrolls shows at its edge that it goes on, can be focused and has a name.
+ * @param {Element} box
+ * @param {boolean} wide
+ */
+function markWide(box, wide) {
+  if (box.classList.toggle("wide", wide) && !box.hasAttribute("tabindex")) {
+    box.setAttribute("tabindex", "0");
+    box.setAttribute("role", "group");
+    box.setAttribute("aria-label", box.matches(".equation") ? "Equation" : "Table");
   }
-  const number = box.parentElement?.querySelector(".eqno")?.firstChild?.textContent ?? "";
-  const what = box.classList.contains("equation") ? `Equation ${number}` : "Table";
-  box.classList.add("named");
-  box.setAttribute("tabindex", "0");
-  box.setAttribute("role", "group");
-  box.setAttribute("aria-label", `${what.trim()}, scrolls sideways`);
 }
+
+/** All are measured before any is changed: a page is laid out once. */
+const boxes = new ResizeObserver((entries) => {
+  const found = entries.map(({ target }) => /** @type {const} */ ([target, isWide(target)]));
+  for (const [box, wide] of found) markWide(box, wide);
+});
 
 function start() {
   printInLight();
@@ -84,8 +89,7 @@ function start() {
   if (navigator.clipboard) {
     document.querySelectorAll(".highlight pre:not(.output *)").forEach(addCopyButton);
   }
-  const seen = new ResizeObserver((entries) => entries.forEach((one) => markWide(one.target)));
-  document.querySelectorAll(BOXES).forEach((box) => seen.observe(box));
+  document.querySelectorAll(BOXES).forEach((box) => boxes.observe(box));
   /** @type {HTMLInputElement | null} */ (
     document.querySelector(".bd-search-container input"))?.focus();
 }

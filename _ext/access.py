@@ -1,4 +1,4 @@
-"""Hints and solutions that fold without a script: boxes of the class ``dropdown`` as ``details``."""
+"""HTML that keyboards and screen readers need, in the place of what the theme makes by script."""
 
 from __future__ import annotations
 
@@ -10,12 +10,15 @@ from typing import Any
 from sphinx.application import Sphinx
 
 OPEN = re.compile(r'<div class="((?:[\w-]+ )*)dropdown admonition"')
+LINK = re.compile(r"</?a\b[^>]*>")
 TITLE = re.compile(r'\s*<p class="admonition-title">(.*?)</p>', re.DOTALL)
 DIV = re.compile(r"<(/?)div\b")
 
 
 def folded(body: str) -> str:
-    """Turn every box that folds into ``details`` with its title as ``summary``.
+    """Turn every box of the class ``dropdown`` into ``details`` with its title as ``summary``.
+
+    Links in the title go: a summary is pressed itself.
 
     Parameters
     ----------
@@ -35,10 +38,14 @@ def folded(body: str) -> str:
     while (found := OPEN.search(body)) is not None:
         end = _end(body, found.start())
         inside = body[found.end() : end]
-        inside = TITLE.sub(r'<summary class="admonition-title">\1</summary>', inside, count=1)
+        inside = TITLE.sub(_summary, inside, count=1)
         head = f'{body[: found.start()]}<details class="{found[1]}admonition"'
         body = f"{head}{inside}</details>{body[end + len('</div>') :]}"
     return body
+
+
+def _summary(title: re.Match[str]) -> str:
+    return f'<summary class="admonition-title">{LINK.sub("", title[1])}</summary>'
 
 
 def _end(body: str, start: int) -> int:
@@ -51,19 +58,34 @@ def _end(body: str, start: int) -> int:
     raise ValueError("a box is not closed")
 
 
-def fold_page(
+def accessible(body: str) -> str:
+    """Fold boxes, and leave out what misleads a screen reader.
+
+    Parameters
+    ----------
+    body : str
+        HTML of a page as Sphinx writes it.
+
+    Returns
+    -------
+    str
+        The same page; summaries are read as they stand, an empty corner of a table is no header.
+    """
+    body = body.replace('<summary aria-label="Toggle hidden content">', "<summary>")
+    return folded(body.replace("<th></th>", "<td></td>"))
+
+
+def fit_page(
     app: Sphinx, pagename: str, templatename: str, context: dict[str, Any], doctree: object
 ) -> None:
-    """Fold the boxes of one page."""
+    """Mend one page."""
     if "body" in context:
-        context["body"] = folded(context["body"]).replace(
-            '<summary aria-label="Toggle hidden content">', "<summary>"
-        )
+        context["body"] = accessible(context["body"])
 
 
 def setup(app: Sphinx) -> dict[str, object]:
     """Register with Sphinx; a change of this file makes every page anew."""
-    app.connect("html-page-context", fold_page)
+    app.connect("html-page-context", fit_page)
     return {
         "env_version": hashlib.sha256(Path(__file__).read_bytes()).hexdigest(),
         "parallel_read_safe": True,
