@@ -44,6 +44,11 @@ class Parameter:
     log: bool
     unit: str
 
+    @property
+    def named(self) -> str:
+        """What it is, in words."""
+        return notation.by_name(self.name).meaning
+
     def spec(self) -> dict[str, Any]:
         """Give what the page needs, as JSON has it."""
         entry = notation.by_name(self.name)
@@ -74,6 +79,25 @@ def scaled(unit: str) -> dict[str, Any]:
     """A unit and the SI units in it, as a fraction in lowest terms."""
     size = factor(unit)
     return {"unit": unit, "scale": [size.numerator, size.denominator]}
+
+
+def titled(what: str, unit: str) -> str:
+    """Title of an axis."""
+    return f"{what} ({unit})" if unit else what
+
+
+def written(number: float, unit: str) -> str:
+    """A number of SI units in another unit, with at most four digits."""
+    if not math.isfinite(number):
+        return "unstable"
+    amount = number / float(factor(unit))
+    size = 0 if amount == 0 else math.floor(math.log10(abs(amount)))
+    if not -4 < size < 9:
+        text = f"{amount:.3e}"
+    else:
+        text = units.rounded(amount, max(0, 3 - size))
+        text = text.rstrip("0").rstrip(".") if "." in text else text
+    return f"{text} {unit}".strip()
 
 
 def make(

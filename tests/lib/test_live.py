@@ -14,7 +14,20 @@ import numpy as np
 import pytest
 import sympy
 
-from serving import _generic, _javascript, _mathml, formulas, live, notation, palette
+from serving import (
+    LinearService,
+    _generic,
+    _javascript,
+    _mathml,
+    _special,
+    formulas,
+    live,
+    notation,
+    palette,
+    policies,
+    simulation,
+    window,
+)
 from serving._formula import Formula
 from serving._quantity import quantity
 from serving.errors import UnstableError
@@ -25,14 +38,14 @@ DRAWS = 200
 INSIDE = 100
 """Of the draws for each formula, so many lie inside its domain."""
 CLOSE = 1e-12
-EDGES = (0.0, 0.5, 1.0, 2.0, 0.1, 0.2, 0.7)
+EDGES = (0.0, 0.5, 1.0, 2.0)
 """Numbers whose sums and products often meet, and so lie on the edge of a domain."""
 
 
 def engine(script: str = "") -> quickjs.Context:
     """Return a JavaScript engine that has the model and the formulas."""
     context = quickjs.Context()
-    for name in ("1-arithmetic.js", "2-model.js"):
+    for name in ("1-arithmetic.js", "2-model.js", "2-specials.js"):
         context.eval((Path(live.__file__).parent / live.RUNTIME / name).read_text("utf-8"))
     context.eval(script or _javascript.script())
     return context
@@ -158,9 +171,9 @@ def test_a_load_of_exactly_one_is_unstable_in_the_page(page):
 def test_numbers_go_both_ways_without_loss(page):
     source = random.Random(1)
     numbers = [source.choice([-1, 1]) * 10 ** source.uniform(-300, 300) for _ in range(500)]
-    numbers += [0.1, 1 / 3, 5e-324, 1.7976931348623157e308, 0, -0.5, 1e21, 123456789012345680000]
+    numbers += [0.1, 1 / 3, 5e-324, 1.7976931348623157e308, 0.0, -0.5, 1e21, 1.2345678901234568e20]
     back = "(all) => all.map((x) => live.exact.number(live.exact.decimal(x)))"
-    assert [float(one) for one in asked(page, back, numbers)] == [*map(float, numbers)]
+    assert [float(one) for one in asked(page, back, numbers)] == numbers
 
 
 def test_what_javascript_cannot_is_an_error():
@@ -344,6 +357,76 @@ def test_a_grid_is_exact_on_its_lines_and_geometric_between_and_nothing_outside(
     assert at(1, 0.7) == "unstable"
 
 
+@pytest.mark.parametrize("what", ["mean_size", "mean_delay", "full"])
+def test_a_window_is_the_same_in_the_page(page, what):
+    source = random.Random(what)
+    points = [
+        {
+            "arrival_rate": 10 ** source.uniform(-1, 3),
+            "max_batch": source.choice([1, 2, 3, 8, 17, 64, 300]),
+            "max_wait": source.choice([0, 0.02, 10 ** source.uniform(-4, 1)]),
+        }
+        for _ in range(DRAWS)
+    ]
+    term = live.window(what).spec()
+    there = asked(page, "(t, all) => all.map((p) => live.evaluate(t, p))", term, points)
+    here = [getattr(window.form(**point), what) for point in points]
+    assert len(set(here)) > DRAWS / 3
+    for a, b, point in zip(there, here, points, strict=True):
+        assert a == pytest.approx(b, rel=CLOSE, abs=1e-300), point
+
+
+SETTINGS = [(8, 1e9, 100.0), (8, 0.0, 100.0), (8, 0.02, 100.0), (3, 0.05, 40.0), (1, 0.0, 15.0)]
+
+
+@pytest.mark.parametrize("setting", SETTINGS)
+def test_played_requests_are_those_of_the_simulation_and_of_the_page(page, setting):
+    size, wait, rate = setting
+    service = LinearService(0.05, 0.0005)
+    batches = _special.replay(size, wait, rate, service.t_fixed, service.t_req)
+    arrivals = [one for batch in batches for one in batch.arrivals]
+    responses = [batch.end - one for batch in batches for one in batch.arrivals]
+    assert len(arrivals) > 400
+    policy = policies.Fixed(size) if wait > 1e6 else policies.Window(size, wait)
+    run = simulation.simulate(None, policy, service, arrivals=arrivals)
+    assert np.mean(responses) == pytest.approx(run.mean, rel=1e-9)
+    term = live.replay(max_batch=size, max_wait=wait, arrival_rate=rate, t_fixed=0.05, t_req=0.0005)
+    there = asked(page, "(t) => live.evaluate(t, {})", term.spec())
+    assert there == pytest.approx(_special.mean_of_second(*setting, 0.05, 0.0005), rel=CLOSE)
+
+
+def test_a_region_names_the_limit_that_binds(page):
+    chart = live.chart(
+        "A title", "arrival_rate",
+        [live.Curve(formulas.utilization, "stability", "wait"),
+         live.Curve(live.of(formulas.surrogate_total) / 0.2, "response", "service"),
+         live.Curve(live.quantity("batch") / 40, "memory", "cache")],
+        RANGES, DEFAULTS, kind="region", vertical="batch",
+    )  # fmt: skip
+    page.eval((Path(live.__file__).parent / live.RUNTIME / "3-numbers.js").read_text("utf-8"))
+    page.eval("live.shapes = {}")
+    page.eval((Path(live.__file__).parent / live.RUNTIME / "4-special-pictures.js").read_text())
+    ask = "(spec, p) => live.kinds.region.said(spec, { ...spec.fixed, ...p })"
+
+    def said(**point):
+        return asked(page, ask, data_of(chart), {"t_fixed": 0.05} | point)
+
+    assert said(arrival_rate=100, batch=16).startswith("allowed; closest to its limit: response")
+    assert said(arrival_rate=300, batch=50) == "not allowed: memory"
+    assert said(arrival_rate=300, batch=4) == "not allowed: stability"
+    assert said(arrival_rate=20, batch=30) == "not allowed: response"
+
+
+@pytest.mark.parametrize("kind", ["bars", "gantt"])
+def test_other_kinds_have_a_still_picture_and_words(kind):
+    play = live.Curve(live.replay(max_batch="batch", max_wait=0), "greedy", "greedy")
+    what = [play] if kind == "gantt" else PARTS
+    words = made(kind=kind, curves=what, marks=[], equation=None, guess=None, sentence="")
+    shown = words._repr_mimebundle_()
+    assert what[0].label in shown["text/plain"]
+    assert shown["text/html"].count("<path") > 5
+
+
 def test_a_chart_is_one_output_that_is_the_same_each_time(monkeypatch):
     monkeypatch.setenv("SERVING_STILL", "1")
     first, again = made()._repr_mimebundle_(), made()._repr_mimebundle_()
@@ -406,6 +489,8 @@ def test_parameters_without_a_range_stay():
         ({"guess": live.Guess("?", "wait", 99)}, ValueError, "guess: at = 99 lies outside"),
         ({"equation": "batch"}, TypeError, "equation must be a formula"),
         ({"sentence": "At {t_req}."}, ValueError, "sentence: 't_req' is no parameter"),
+        ({"kind": "region", "marks": [], "guess": None}, ValueError, "vertical must be a parameter with a range"),
+        ({"vertical": "batch"}, ValueError, "vertical must be a parameter with a range"),
         ({"units": {"load": "s"}}, ValueError, "units: load is no parameter with a range"),
     ],
 )  # fmt: skip
@@ -427,3 +512,7 @@ def test_what_is_wrong_with_a_quantity_is_named():
         live.grid(min, {"load": [1, 2]}, time=1)
     with pytest.raises(TypeError, match="a quantity is a formula"):
         quantity(True)
+    with pytest.raises(ValueError, match="what must be one of mean_size"):
+        live.window("size")
+    with pytest.raises(ValueError, match="batch must be one of"):
+        live.replay(batch=3)
