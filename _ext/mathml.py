@@ -5,18 +5,22 @@ from __future__ import annotations
 import hashlib
 import re
 from pathlib import Path
+from typing import Any
 
 from docutils import nodes
 from math_core import LatexError, LatexToMathML
-from mathsymbols import SYMBOL, explained
 from sphinx.application import Sphinx
 from sphinx.util import logging
 from sphinx.util.math import get_node_equation_number
 from sphinx.writers.html5 import HTML5Translator
 
-JOINER = "\u2060"  # a line may break beside an equation, but not before its full stop
+from mathsymbols import SYMBOL, explained
+
 LONG = 24  # signs: a longer equation in a line may be wider than a phone, and scrolls by itself
-OPENING, CLOSING = set("([“‘"), set(".,;:!?)]’”%-")
+JOINED = re.compile(
+    r"([(\[“‘]?)((?:<span class=\"equation\">)?<math>(?:(?!</math>).)*</math>(?:</span>)?)"
+    r"([.,;:!?)\]’”%]*)"
+)
 
 log = logging.getLogger(__name__)
 _converter = LatexToMathML()
@@ -74,11 +78,10 @@ def one_equation(text: str) -> str:
 
 def visit_math(self: HTML5Translator, node: nodes.math) -> None:
     """Write an equation inside a line."""
-    before, after = _beside(node, -1)[-1:], _beside(node, 1)[:1]
     made = _converted(node, node.astext(), block=False)
     if len(re.sub(r"<[^>]*>", "", made)) > LONG:
         made = f'<span class="equation">{made}</span>'
-    self.body.append(JOINER * (before in OPENING) + made + JOINER * (after in CLOSING))
+    self.body.append(made)
     raise nodes.SkipNode
 
 
@@ -105,13 +108,6 @@ def _stop(node: nodes.Element, made: str, number: str) -> str:
     )
 
 
-def _beside(node: nodes.Element, step: int) -> str:
-    """Text directly before or after an element; a space where there is none."""
-    at = node.parent.index(node) + step
-    beside = node.parent[at] if 0 <= at < len(node.parent) else None
-    return str(beside) if isinstance(beside, nodes.Text) else " "
-
-
 def _converted(node: nodes.Element, tex: str, block: bool) -> str:
     try:
         return explained(mathml(tex, block))
@@ -120,9 +116,41 @@ def _converted(node: nodes.Element, tex: str, block: bool) -> str:
         return f"<code>{nodes.unescape(tex)}</code>"
 
 
+def joined(body: str) -> str:
+    """Keep an equation in a line together with the brackets and signs that touch it.
+
+    Parameters
+    ----------
+    body : str
+        HTML of a page.
+
+    Returns
+    -------
+    str
+        The same page; where something touches an equation, both cannot be parted.
+
+    Examples
+    --------
+    >>> joined("so <math><mi>B</mi></math>.")
+    'so <span class="joined"><math><mi>B</mi></math>.</span>'
+    """
+    return JOINED.sub(
+        lambda one: f'<span class="joined">{one[0]}</span>' if one[1] or one[3] else one[0], body
+    )
+
+
+def join_page(
+    app: Sphinx, pagename: str, templatename: str, context: dict[str, Any], doctree: object
+) -> None:
+    """Keep the lines of one page from breaking beside equations."""
+    if "body" in context:
+        context["body"] = joined(context["body"])
+
+
 def setup(app: Sphinx) -> dict[str, object]:
     """Register with Sphinx; a change of this file makes every page anew."""
     app.add_html_math_renderer("mathml", (visit_math, None), (visit_math_block, None))
+    app.connect("html-page-context", join_page)
     return {
         "env_version": hashlib.sha256(Path(__file__).read_bytes()).hexdigest(),
         "parallel_read_safe": True,

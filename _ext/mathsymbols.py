@@ -92,8 +92,12 @@ def explained(mathml: str) -> str:
 
 
 def _mark_inside(element: ET.Element) -> None:
-    if element.tag in {"msub", "munder", "munderover"}:
-        return  # an index makes another symbol of a letter, one that the table does not know
+    if element.tag in {"msub", "munder", "mover", "munderover"}:
+        # An index or a bar makes of a letter another symbol, one that the table does not know;
+        # a brace holds terms.
+        if element.tag != "msub" and element[0].tag not in TOKENS:
+            _mark_inside(element[0])
+        return
     if element.tag == "msubsup":
         base, index, power = element
         if name := _longest([("msub", "", _key(base), _key(index))])[1]:
