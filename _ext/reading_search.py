@@ -14,11 +14,12 @@ import re
 from pathlib import Path
 
 from docutils import nodes
-from reading_names import GREEK, greek, plain, spell
 from sphinx import addnodes
 from sphinx.application import Sphinx
 from sphinx.search.en import SearchEnglish
 from sphinx.transforms.post_transforms import SphinxPostTransform
+
+from reading_names import GREEK, greek, plain, spell
 
 SCRIPT = Path(__file__).with_suffix(".js")
 # A mean, E[T_batch]; a number with its decimals; a word.
@@ -41,8 +42,10 @@ class SearchBook(SearchEnglish):
     )
 
     def split(self, input: str) -> list[str]:  # noqa: A002 (Sphinx's name)
-        """Split a text into words."""
-        return words(input)
+        """Split a text into words; a name with an index is found by its parts as well."""
+        found = words(input)
+        parts = [part for word in found if "_" in word for part in re.findall("[^\\W_]{2,}", word)]
+        return found + parts
 
     def stem(self, word: str) -> str:
         """Cut the ending off a plain word; leave anything else."""

@@ -79,6 +79,23 @@ def test_the_tests_of_a_bend_are_the_f_tests_of_a_fit_made_by_hand():
     assert diagnose(SIZES, times).curvature == pytest.approx(2 * above)
 
 
+def test_the_test_of_a_kink_is_the_best_of_all_places():
+    times = LINE * (1 + NOISE)
+
+    def left(*columns):
+        weighted = np.column_stack(columns) / times[:, None]
+        return np.sum((1 - weighted @ np.linalg.pinv(weighted).sum(axis=1)) ** 2)
+
+    flat = np.ones(7)
+    bent = {at: left(flat, SIZES, np.maximum(SIZES - at, 0)) for at in SIZES[1:-1]}
+    best = min(bent, key=bent.get)
+    ratio = (left(flat, SIZES) - bent[best]) / 2 / (bent[best] / 3)
+    found = diagnose(SIZES, times)
+    assert found.kink_at == best
+    # with 2 and 3 degrees of freedom the law of F is a power
+    assert found.kink == pytest.approx((1 + 2 * ratio / 3) ** -1.5)
+
+
 @pytest.mark.parametrize("place", range(7))
 @pytest.mark.parametrize("factor", [1.3, 1 / 1.3])
 def test_one_measurement_that_is_out_is_found(place, factor):

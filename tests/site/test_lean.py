@@ -6,12 +6,12 @@ import gzip
 import re
 
 import pytest
+
+import links
 from access import accessible
 from lean import purge
 from mathml import JOINED, joined, mathml, one_equation
 from mathsymbols import explained
-
-import links
 
 LOADED = re.compile(r'(?:href|src)="([^"#?]*/?_static/[^"?]*)')
 LINKED = re.compile(r"""url\(["']?([^"')]+)["']?\)""")

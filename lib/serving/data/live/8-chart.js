@@ -149,15 +149,19 @@
       this.point = { ...this.defaults };
       this.computed = this.compute(this.point);
       this.hovered = null;
+      for (const [name, { show }] of this.controls) show(this.point[name], true);
       this.redraw();
       this.remember();
     }
 
-    /** Write into the address what differs from the text's values. */
+    /** Write into the address what differs from the text's values, once nothing moves any more. */
     remember() {
       if (!this.address) return;
-      const changed = Object.entries(this.point).filter(([name, si]) => si !== this.defaults[name]);
-      this.address.write(Object.fromEntries(changed));
+      clearTimeout(this.remembering);
+      this.remembering = setTimeout(() => {
+        const changed = Object.entries(this.point).filter(([name, si]) => si !== this.defaults[name]);
+        this.address.write(Object.fromEntries(changed));
+      }, 200);
     }
 
     reveal() {
@@ -201,11 +205,13 @@
     /** Say the values at the cursor: in the legend at once, to listeners when all is quiet. */
     readout(point, values) {
       const { spec } = this;
-      const said = (found) => (found.outside ? live.reason(found.outside) : live.written(found.value, spec.y));
+      const said = (found) => (found.outside ? live.reasons[found.outside.kind] : live.written(found.value, spec.y));
       const rows = spec.curves.map((curve) =>
         element("li", { class: curve.line ? "live-key live-key-line" : "live-key", style: live.shapes.color(curve.color) },
-          element("span", {}, `${curve.label} `, element("output", {}, ...[said(values[curve.label])].flat()))));
-      if (values.total) rows.push(element("li", {}, element("span", {}, "total ", element("output", {}, ...[said(values.total)].flat()))));
+          element("span", {}, `${curve.label} `, element("output", {}, said(values[curve.label])))));
+      if (values.total) rows.push(element("li", {}, element("span", {}, "total ", element("output", {}, said(values.total)))));
+      const without = spec.curves.map(({ label }) => values[label].outside).find(Boolean);
+      if (without) rows.push(element("li", { class: "live-verdict" }, ...[live.reason(without)].flat()));
       const verdict = this.kind.said ? this.kind.said(spec, point) : "";
       if (verdict) rows.push(element("li", { class: "live-verdict" }, element("output", {}, verdict)));
       const where = this.kind.where(spec).map((one) => live.written(point[one.name], one)).join(" and ");
