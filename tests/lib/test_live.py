@@ -430,13 +430,13 @@ def test_the_best_number_within_limits_is_the_same_in_the_page(page):
             "t_req": source.choice([0, 0.001]),
             "utilization_target": source.choice([0.5, 0.7, 1]),
         }
-        for _ in range(DRAWS)
+        for _ in range(60)
     ]
     ask = "(term, all) => all.map((p) => live.attempt(term, p).value ?? 'none')"
     there = asked(page, ask, best.spec(), points)
     here = [float(best.values(point)) for point in points]
-    assert here.count(np.inf) > 10
-    assert len(set(here)) > 30
+    assert here.count(np.inf) > 3
+    assert len(set(here)) > 15
     assert there == [one if np.isfinite(one) else "none" for one in here]
 
 
