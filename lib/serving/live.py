@@ -487,9 +487,11 @@ def script() -> str:
     Returns
     -------
     str
-        JavaScript.
+        JavaScript, its comments and indentation left out: readers fetch it, and do not read it.
     """
-    return "\n".join(_files(".js"))
+    whole = "\n".join(_files(".js"))
+    bare = re.sub(r"^\s*/\*\*.*?\*/$|^\s*//[^\n]*$", "", whole, flags=re.MULTILINE | re.DOTALL)
+    return "\n".join(line.strip() for line in bare.splitlines() if line.strip()) + "\n"
 
 
 def style() -> str:

@@ -485,6 +485,20 @@ def test_a_chart_is_one_output_that_is_the_same_each_time(monkeypatch):
     assert "<script" not in first["text/html"]
 
 
+def test_the_script_leaves_out_comments_and_nothing_else():
+    bare = live.script().splitlines()
+    folder = Path(live.__file__).parent / live.RUNTIME
+    left = list(reversed(bare))
+    for path in sorted(folder.glob("*.js")):
+        for line in map(str.strip, path.read_text("utf-8").splitlines()):
+            if left and line == left[-1]:
+                left.pop()
+            else:
+                assert not line or line.startswith(("//", "/*", "*"))
+    assert not left
+    assert not any(line.startswith(("//", "/*", "* ")) for line in bare)
+
+
 def test_in_a_live_session_it_brings_its_script(monkeypatch):
     monkeypatch.delenv("SERVING_STILL", raising=False)
     written = made()._repr_mimebundle_()["text/html"]
