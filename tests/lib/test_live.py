@@ -7,6 +7,7 @@ import json
 import random
 import re
 from collections.abc import Callable
+from fractions import Fraction
 from pathlib import Path
 from xml.etree import ElementTree
 
@@ -519,6 +520,11 @@ def test_the_terms_of_a_stack_are_named_in_its_equation():
     assert [one in equation["right"] for one in ("c-wait", "c-accumulation", "c-service")]
     assert "munder" in equation["right"]
     assert "munder" not in data_of(made(curves=PARTS[:1]))["equation"]["right"]
+
+
+def test_numbers_of_numpy_and_fractions_are_numbers_of_a_chart():
+    other = {"batch": np.int64(16), "arrival_rate": np.float64(100), "t_fixed": Fraction(1, 20)}
+    assert made(defaults=DEFAULTS | other).spec == made().spec
 
 
 def test_parameters_without_a_range_stay():
