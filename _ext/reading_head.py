@@ -18,9 +18,10 @@ from urllib.parse import urlsplit
 import matplotlib
 from docutils import nodes
 from matplotlib.figure import Figure
-from reading_names import greek, plain
 from sphinx.application import Sphinx
 from sphinx.util import logging
+
+from reading_names import greek, plain
 
 log = logging.getLogger(__name__)
 LENGTH = 200

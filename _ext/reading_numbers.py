@@ -17,10 +17,11 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from docutils import nodes
-from reading_tables import is_frame, number_caption, numbered
 from sphinx.application import Sphinx
 from sphinx.util import logging
 from sphinx.writers.html5 import HTML5Translator
+
+from reading_tables import is_frame, number_caption, numbered
 
 log = logging.getLogger(__name__)
 CHAPTER = re.compile(r"(\d+)\. ")

@@ -14,11 +14,12 @@ import re
 from pathlib import Path
 
 from docutils import nodes
-from reading_names import GREEK, greek, plain, spell
 from sphinx import addnodes
 from sphinx.application import Sphinx
 from sphinx.search.en import SearchEnglish
 from sphinx.transforms.post_transforms import SphinxPostTransform
+
+from reading_names import GREEK, greek, plain, spell
 
 SCRIPT = Path(__file__).with_suffix(".js")
 # A mean, E[T_batch]; a number with its decimals; a word.

@@ -15,10 +15,11 @@ from pathlib import Path
 
 from bs4 import BeautifulSoup
 from docutils import nodes
-from reading_names import greek, plain
 from sphinx.application import Sphinx
 from sphinx.transforms.post_transforms import SphinxPostTransform
 from sphinx.writers.html5 import HTML5Translator
+
+from reading_names import greek, plain
 
 FOLDER = "_downloads/tables"
 FRAME = "dataframe"

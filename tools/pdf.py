@@ -141,6 +141,7 @@ def print_pdf(program: str, joined: Path, out: Path) -> None:
     with sync_playwright() as playwright:
         running = playwright.chromium.launch(executable_path=program, args=arguments)
         page = running.new_page()
+        page.set_default_timeout(0)  # hundreds of pages take minutes on a small machine
         page.goto(joined.resolve().as_uri())
         page.pdf(path=out, outline=True, tagged=True, prefer_css_page_size=True)
         running.close()

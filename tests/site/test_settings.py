@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 from bs4 import BeautifulSoup
 from docutils import nodes
+
 from reading_run import launchers
 
 EXTENSIONS = Path(__file__).parents[2] / "_ext"
