@@ -46,11 +46,10 @@ class Parameter:
 
     def spec(self) -> dict[str, Any]:
         """Give what the page needs, as JSON has it."""
-        entry = notation.by_name(self.name)
         return {
             "name": self.name,
             "symbol": _mathml.symbol(self.name),
-            "meaning": entry.meaning,
+            "meaning": meaning(self.name),
             "low": self.low,
             "high": self.high,
             "value": self.value,
@@ -58,6 +57,11 @@ class Parameter:
             "log": self.log,
             **scaled(self.unit),
         }
+
+
+def meaning(name: str) -> str:
+    """What a parameter is, in this chapter's words: a letter may stand for more elsewhere."""
+    return notation.by_name(name).meaning.split(";")[0]
 
 
 def usual(unit: str) -> str:

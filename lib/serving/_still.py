@@ -13,7 +13,7 @@ import numpy as np
 from matplotlib.axes import Axes
 from numpy.typing import NDArray
 
-from . import _parameters, notation, palette, plotting, units
+from . import _parameters, palette, plotting, units
 from ._quantity import quantity
 
 if TYPE_CHECKING:
@@ -130,7 +130,7 @@ def _mark(
 
 
 def _named(name: str) -> str:
-    return notation.by_name(name).meaning
+    return _parameters.meaning(name)
 
 
 def _titled(what: str, unit: str) -> str:
