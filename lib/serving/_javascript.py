@@ -7,6 +7,7 @@ values and for the decision whether a point lies in the domain, as `serving.form
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Iterable
 
 import sympy
@@ -86,6 +87,32 @@ class _Printer(JavascriptCodePrinter):
         return printed
 
 
+def expression(expr: sympy.Expr) -> str:
+    """Print an expression over the arithmetic ``q``.
+
+    Parameters
+    ----------
+    expr : Expr
+        On symbols that are named as in Python.
+
+    Returns
+    -------
+    str
+        A JavaScript expression.
+
+    Raises
+    ------
+    TypeError
+        If it holds what the arithmetic does not have.
+    """
+    printed = str(_Printer().doprint(expr))
+    names = {symbol.name for symbol in expr.free_symbols}
+    for word in re.findall(r"(?<![.\w])[A-Za-z_]\w*", printed):
+        if word not in names | {"q"}:
+            raise TypeError(f"no JavaScript for {word} in {expr}")
+    return printed
+
+
 def function(made: Formula) -> str:
     """Print a formula as an entry of a JavaScript object.
 
@@ -106,7 +133,7 @@ def function(made: Formula) -> str:
     TypeError
         If the formula uses what JavaScript's arithmetic here does not have.
     """
-    printed = _Printer().doprint
+    printed = expression
     with _generic.named():
         value = made.function(*made.symbols)
         domain = [getattr(one, "comparison", one) for one in made.domain(*made.symbols)]

@@ -128,8 +128,9 @@ class _Writer:
 
     def group(self) -> str:
         """Write a braced expression as one element."""
-        if self.take() != "{":
+        if self.next != "{":
             raise EquationError("braces are missing")
+        self.take()
         return f"<mrow>{self.row('}')}</mrow>"
 
     def scripted(self) -> str:

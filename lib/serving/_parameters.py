@@ -44,12 +44,17 @@ class Parameter:
     log: bool
     unit: str
 
+    @property
+    def named(self) -> str:
+        """What it is, in words."""
+        return notation.by_name(self.name).meaning.split(";")[0]
+
     def spec(self) -> dict[str, Any]:
         """Give what the page needs, as JSON has it."""
         return {
             "name": self.name,
             "symbol": _mathml.symbol(self.name),
-            "meaning": meaning(self.name),
+            "meaning": self.named,
             "low": self.low,
             "high": self.high,
             "value": self.value,
@@ -57,11 +62,6 @@ class Parameter:
             "log": self.log,
             **scaled(self.unit),
         }
-
-
-def meaning(name: str) -> str:
-    """What a parameter is, in this chapter's words: a letter may stand for more elsewhere."""
-    return notation.by_name(name).meaning.split(";")[0]
 
 
 def usual(unit: str) -> str:
@@ -78,6 +78,25 @@ def scaled(unit: str) -> dict[str, Any]:
     """A unit and the SI units in it, as a fraction in lowest terms."""
     size = factor(unit)
     return {"unit": unit, "scale": [size.numerator, size.denominator]}
+
+
+def titled(what: str, unit: str) -> str:
+    """Title of an axis."""
+    return f"{what} ({unit})" if unit else what
+
+
+def written(number: float, unit: str) -> str:
+    """A number of SI units in another unit, with at most four digits."""
+    if not math.isfinite(number):
+        return "unstable"
+    amount = number / float(factor(unit))
+    size = 0 if amount == 0 else math.floor(math.log10(abs(amount)))
+    if not -4 < size < 9:
+        text = f"{amount:.3e}"
+    else:
+        text = units.rounded(amount, max(0, 3 - size))
+        text = text.rstrip("0").rstrip(".") if "." in text else text
+    return f"{text} {unit}".strip()
 
 
 def make(
@@ -98,6 +117,8 @@ def make(
         raise ValueError(f"ranges: no curve depends on {', '.join(unused)}")
     if unused := sorted(set(defaults) - set(needed)):
         raise ValueError(f"defaults: no curve depends on {', '.join(unused)}")
+    if unknown := sorted(set(shown) - set(ranges)):
+        raise ValueError(f"units: {', '.join(unknown)} is no parameter with a range")
     made = []
     for name in sorted(ranges, key=lambda one: one != x):
         low, high = ranges[name]

@@ -13,7 +13,8 @@ import numpy as np
 from matplotlib.axes import Axes
 from numpy.typing import NDArray
 
-from . import _parameters, palette, plotting, units
+from . import _parameters, _still_kinds, palette, plotting
+from ._parameters import titled, written
 from ._quantity import quantity
 
 if TYPE_CHECKING:
@@ -43,27 +44,30 @@ def svg(chart: Chart) -> str:
 
 def words(chart: Chart) -> str:
     """Say what a chart shows at the text's values."""
-    at = {one.name: one.value for one in chart.parameters} | dict(chart.fixed)
-    x = chart.parameters[0]
-    others = ", ".join(
-        f"{_named(p.name)} {_written(p.value, p.unit)}" for p in chart.parameters[1:]
-    )
-    unit = chart.spec["y"]["unit"]
+    first, others = chart.parameters[0], chart.parameters[1:]
+    unit, label = chart.spec["y"]["unit"], chart.spec["y"]["label"]
     values = ", ".join(
-        f"{one.label} {_written(float(quantity(one.quantity).values(at)), unit)}"
+        f"{one.label} {written(float(quantity(one.quantity).values(chart.point)), unit)}"
         for one in chart.curves
     )
-    with_others = f" With {others}:" if others else " There:"
+    said = [f"{one.named} {written(one.value, one.unit)}" for one in others]
+    if chart.kind in _still_kinds.PICTURES:
+        said = [f"{first.named} {written(first.value, first.unit)}", *said]
+        return f"{chart.title}. With {', '.join(said)}: {values}."
+    start = f"With {', '.join(said)}: at" if said else "At"
     return (
-        f"{chart.title}. {chart.spec['y']['label'].capitalize()} against {_named(x.name)}."
-        f"{with_others} at {_written(x.value, x.unit)}, {values}."
+        f"{chart.title}. {label[:1].upper()}{label[1:]} against {first.named}."
+        f" {start} {written(first.value, first.unit)}, {values}."
     )
 
 
 def _draw(chart: Chart, ax: Axes) -> None:
+    if chart.kind in _still_kinds.PICTURES:
+        _still_kinds.PICTURES[chart.kind](chart, ax)
+        return
     x = chart.parameters[0]
     places = _places(x.low, x.high, x.whole, x.log)
-    at = {one.name: one.value for one in chart.parameters} | dict(chart.fixed) | {x.name: places}
+    at = chart.point | {x.name: places}
     across, up = (float(_parameters.factor(one)) for one in (x.unit, chart.spec["y"]["unit"]))
     heights = {c.label: quantity(c.quantity).values(at) + 0 * places for c in chart.curves}
     stacked = [c for c in chart.curves if chart.kind == "stack" and not c.line]
@@ -78,8 +82,9 @@ def _draw(chart: Chart, ax: Axes) -> None:
         else:
             style = "--" if curve.dashed else "-"
             ax.plot(places / across, height / up, style, color=color, label=curve.label)
-    heights["total"] = base if stacked else heights.get("total", base)
-    _axes(chart, ax, [base, *heights.values()] if stacked else [*heights.values()])
+    if stacked:
+        heights["total"] = base
+    _axes(chart, ax, [*heights.values()])
     for mark in chart.marks:
         _mark(chart, ax, mark, at, places, heights)
     ax.legend(loc="best", fontsize=9)
@@ -93,14 +98,14 @@ def _places(low: float, high: float, whole: bool, log: bool) -> Array:
 def _axes(chart: Chart, ax: Axes, drawn: list[Array]) -> None:
     x, y = chart.parameters[0], chart.spec["y"]
     up = float(_parameters.factor(y["unit"]))
-    ax.set(title=chart.title, xlabel=_titled(_named(x.name), x.unit))
-    ax.set(ylabel=_titled(y["label"], y["unit"]))
+    ax.set(title=chart.title, xlabel=titled(x.named, x.unit))
+    ax.set(ylabel=titled(y["label"], y["unit"]))
     if x.log:
         ax.set_xscale("log")
     if y["log"]:
         ax.set_yscale("log")
     finite = np.concatenate([one[np.isfinite(one)] for one in drawn])
-    if finite.size and not y["log"]:
+    if finite.size and finite.max() > 0 and not y["log"]:
         high = y["top"] if y["top"] is not None else min(finite.max(), 4 * np.median(finite))
         ax.set_ylim(y["bottom"] / up if y["bottom"] else 0, high / up * 1.05)
     elif y["top"] is not None or y["bottom"] is not None:
@@ -121,31 +126,9 @@ def _mark(
     if not x.low <= place <= x.high:
         return
     color = palette.LIGHT[mark.color]
-    label = f"{mark.label}: {_written(place, x.unit)}"
+    label = f"{mark.label}: {written(place, x.unit)}"
     if along is None:
         ax.axvline(place / across, color=color, linestyle=":", label=label)
     else:
         height = float(np.interp(place, places, np.where(np.isfinite(along), along, np.nan)))
         ax.plot(place / across, height / up, "o", color=color, label=label)
-
-
-def _named(name: str) -> str:
-    return _parameters.meaning(name)
-
-
-def _titled(what: str, unit: str) -> str:
-    return f"{what} ({unit})" if unit else what
-
-
-def _written(number: float, unit: str) -> str:
-    """A number in a unit with at most four digits."""
-    if not np.isfinite(number):
-        return "unstable"
-    amount = number / float(_parameters.factor(unit))
-    size = 0 if amount == 0 else int(np.floor(np.log10(abs(amount))))
-    if not -4 < size < 9:
-        text = f"{amount:.3e}"
-    else:
-        text = units.rounded(amount, max(0, 3 - size))
-        text = text.rstrip("0").rstrip(".") if "." in text else text
-    return f"{text} {unit}".strip()

@@ -24,11 +24,14 @@ from . import _mathml as mathml
 from ._formula import Formula
 from ._parameters import Parameter
 from ._quantity import Combined, Quantity, Table, Value, quantity
+from ._special import FUNCTIONS, Special
 from .book import STILL
 from .formulas import REGISTRY
 
 RUNTIME = "data/live"
-KINDS = ("line", "stack")
+FOREVER = 1e9
+"""Longer than any second of requests: a window that never closes before it is full [s]."""
+KINDS = ("line", "stack", "bars", "region", "gantt")
 
 
 @dataclass(frozen=True)
@@ -134,6 +137,11 @@ class Chart:
     spec: Mapping[str, Any]
     names: frozenset[str]
 
+    @property
+    def point(self) -> dict[str, Any]:
+        """The text's values of all parameters, in SI units."""
+        return dict(self.fixed) | {one.name: one.value for one in self.parameters}
+
     def _repr_mimebundle_(self, **_: Any) -> dict[str, str]:
         return {"text/html": self._html(), "text/plain": _still.words(self)}
 
@@ -225,6 +233,54 @@ def grid(
     return Table(function, lines, {n: quantity(one) for n, one in given.items()}, logarithmic)
 
 
+def window(what: str, **given: Any) -> Quantity:
+    """Take what `serving.window.form` says of the batches of a timeout window.
+
+    Parameters
+    ----------
+    what : str
+        ``"mean_size"``, ``"mean_delay"`` or ``"full"``.
+    **given : formula, Quantity, str or float
+        ``arrival_rate``, ``max_batch`` and ``max_wait``, if not the chart's parameters [any].
+
+    Returns
+    -------
+    Quantity
+        The page computes it by a recurrence of its own.
+
+    Raises
+    ------
+    ValueError
+        If ``what`` or an argument is another.
+    """
+    return _special_of(f"window_{what}", ("arrival_rate", "max_batch", "max_wait"), given)
+
+
+def replay(**given: Any) -> Quantity:
+    """Play requests through a server for a second, for a chart of kind ``"gantt"``.
+
+    Parameters
+    ----------
+    **given : formula, Quantity, str or float
+        ``max_batch``, ``max_wait``, ``arrival_rate``, ``t_fixed`` and ``t_req``, if not the
+        chart's parameters. The server waits, while idle, for a full batch or until the first
+        request has waited ``max_wait``: 0 takes what is there, `FOREVER` full batches only [any].
+
+    Returns
+    -------
+    Quantity
+        Mean response of the requests of this second [s].
+
+    Raises
+    ------
+    ValueError
+        If an argument is another.
+    """
+    return _special_of(
+        "replay", ("max_batch", "max_wait", "arrival_rate", "t_fixed", "t_req"), given
+    )
+
+
 def least(one: Any, other: Any) -> Quantity:
     """Take the smaller of two quantities.
 
@@ -264,9 +320,10 @@ def chart(
     ranges: Mapping[str, tuple[float, float]],
     defaults: Mapping[str, float],
     *,
-    y: str,
+    y: str = "",
     unit: str = "",
     kind: str = "line",
+    vertical: str = "",
     top: float | None = None,
     log_x: bool = False,
     log_y: bool = False,
@@ -296,11 +353,15 @@ def chart(
     defaults : mapping of str to float
         The text's values of all parameters, in SI units; one without a range stays fixed [any].
     y : str
-        What the vertical axis shows.
+        What the curves are: title of the vertical axis, of bars that of the horizontal one.
     unit : str
-        Unit of the vertical axis, perhaps a key of `serving.units.UNITS`.
+        Unit of the curves, perhaps a key of `serving.units.UNITS`.
     kind : str
-        ``"line"`` or ``"stack"``.
+        ``"line"`` or ``"stack"``; ``"bars"``, one a curve; ``"region"`` of two parameters in
+        which every curve, the ratio of a quantity to its limit, is at most one; ``"gantt"`` of
+        what `replay` plays.
+    vertical : str
+        Python name of the parameter on a region's vertical axis.
     top, bottom : float, optional
         Ends of the vertical axis, in the SI unit [any].
     log_x, log_y : bool
@@ -346,17 +407,20 @@ def chart(
     if shown is not None and not isinstance(shown, Value):
         raise TypeError(f"equation must be a formula, got {equation!r}")
     _check_names(curves, marks, guess, kind)
+    if (vertical in ranges) != (kind == "region"):
+        raise ValueError(f"vertical must be a parameter with a range in a region, got {vertical!r}")
     said = _sentence(sentence, [one.label for one in curves], [*ranges])
     mentioned = [quantity(REGISTRY[what].function) for sort, what in said if sort == "formula"]
     everything = [*(one for _, one in drawn), *filter(None, [*places, shown]), *mentioned]
-    needed = {x}.union(*(one.names() for one in everything))
+    needed = {x, vertical}.difference({""}).union(*(one.names() for one in everything))
     parameters = _parameters.make(x, ranges, defaults, needed, units or {}, logarithmic, log_x)
     fixed = {one: defaults[one] for one in sorted(needed - set(ranges))}
-    vertical = {"label": y, **_parameters.scaled(unit), "log": log_y, "top": top, "bottom": bottom}
+    axis = {"label": y, **_parameters.scaled(unit), "log": log_y, "top": top, "bottom": bottom}
     spec = {
         "kind": kind,
         "x": x,
-        "y": vertical,
+        "vertical": vertical,
+        "y": axis,
         "parameters": [one.spec() for one in parameters],
         "fixed": fixed,
         "curves": [_curve(one, what, kind) for one, what in drawn],
@@ -368,6 +432,8 @@ def chart(
         stack = [pair for pair in drawn if kind == "stack" and not pair[0].line]
         spec["equation"], symbols = _equation(shown, stack)
         names |= symbols
+    if guess and not parameters[0].low <= guess.at <= parameters[0].high:
+        raise ValueError(f"guess: at = {guess.at} lies outside the range of {x}")
     if said:
         spec["sentence"] = [[sort, _said(sort, what)] for sort, what in said]
     if guess:
@@ -441,7 +507,7 @@ def _check_names(
 
 
 def _curve(one: Curve, what: Quantity, kind: str) -> dict[str, Any]:
-    above = one.line or kind == "line"
+    above = one.line or kind != "stack"
     looks = {"label": one.label, "color": one.color, "line": above, "dashed": one.dashed}
     return looks | {"term": what.spec()}
 
@@ -449,6 +515,14 @@ def _curve(one: Curve, what: Quantity, kind: str) -> dict[str, Any]:
 def _mark(one: Mark, at: Quantity | None) -> dict[str, Any]:
     looks = {"label": one.label, "color": one.color, "curve": one.curve}
     return looks | {"at": at.spec() if at else None}
+
+
+def _special_of(name: str, arguments: Sequence[str], given: Mapping[str, Any]) -> Quantity:
+    if name not in FUNCTIONS:
+        raise ValueError(f"what must be one of mean_size, mean_delay and full, got {name!r}")
+    if unknown := sorted(set(given) - set(arguments)):
+        raise ValueError(f"{', '.join(unknown)} must be one of {', '.join(arguments)}")
+    return Special(name, tuple(quantity(given.get(one, one)) for one in arguments))
 
 
 def _plain(number: Any) -> float:

@@ -6,8 +6,8 @@
   const MOST = 240;
 
   /** Places on the horizontal axis: every integer, or enough to look smooth. */
-  live.places = ({ low, high, whole, log }) => {
-    const count = whole ? Math.min(MOST, high - low) : MOST;
+  live.places = ({ low, high, whole, log }, most = MOST) => {
+    const count = whole ? Math.min(most, high - low) : most;
     const places = [];
     for (let k = 0; k <= count; k++) {
       const x = log ? low * (high / low) ** (k / count) : low + ((high - low) * k) / count;
@@ -88,6 +88,8 @@
     return (value) => from + ((at(value) - at(low)) / (at(high) - at(low))) * (to - from);
   };
 
+  live.scale = scale;
+
   const color = (name) => `color: var(--c-${name})`;
   const line = (x1, y1, x2, y2, kind) => shape("line", { x1, y1, x2, y2, class: kind });
   const text = (x, y, words, more = {}) => shape("text", { x, y, ...more }, words);
@@ -140,12 +142,16 @@
   };
   live.reasons = REASONS;
 
+  /** Places of ticks in SI units, at round numbers of the unit shown. */
+  live.ticked = (a, b, { scale: [p, q] }, log, wanted) =>
+    live.ticks((a * q) / p, (b * q) / p, log, wanted).map((one) => (one * p) / q);
+  live.named = (what, unit) => (unit ? `${what} (${unit})` : what);
+
   const axes = (group, frame) => {
     const { spec, x, across, up, left, right, upper, lower, low, high } = frame;
     const shownX = (si) => live.digits((si * x.scale[1]) / x.scale[0], 3);
     const shownY = (si) => live.digits((si * spec.y.scale[1]) / spec.y.scale[0], 3);
-    const ticked = (a, b, { scale: [p, q] }, log, wanted) =>
-      live.ticks((a * q) / p, (b * q) / p, log, wanted).map((one) => (one * p) / q);
+    const { ticked, named } = live;
     for (const y of ticked(low, high, spec.y, spec.y.log, 5)) {
       group.append(line(left, up(y), right, up(y), "live-grid"));
       group.append(text(left - 6, up(y) + 4, shownY(y), { "text-anchor": "end" }));
@@ -155,7 +161,6 @@
       group.append(text(across(at), lower + 17, shownX(at), { "text-anchor": "middle" }));
     }
     group.append(line(left, lower, right, lower, "live-axis"), line(left, upper, left, lower, "live-axis"));
-    const named = (what, unit) => (unit ? `${what} (${unit})` : what);
     group.append(text((left + right) / 2, lower + 35, named(x.meaning, x.unit), { "text-anchor": "middle" }));
     group.append(text(left - 44, upper - 10, named(spec.y.label, spec.y.unit)));
   };
@@ -220,19 +225,21 @@
   };
 
   /** Lay out the paper for a width in pixels. */
-  live.frame = (spec, x, computed, width) => {
+  live.frame = (spec, x, computed, width) => live.paper(spec, x, ...ends(spec, computed), width, spec.y.log);
+
+  /** The same, from given ends of the vertical axis. */
+  live.paper = (spec, x, low, high, width, log) => {
     const height = Math.round(Math.min(380, Math.max(240, width * 0.55)));
     const [left, right, upper, lower] = [56, width - 12, 26, height - 44];
-    const [low, high] = ends(spec, computed);
     const across = scale(x.low, x.high, left, right, x.log);
-    const up = scale(low, high, lower, upper, spec.y.log);
+    const up = scale(low, high, lower, upper, log);
     const back = (pixel) => {
       const u = Math.min(1, Math.max(0, (pixel - left) / (right - left)));
       return x.log ? x.low * (x.high / x.low) ** u : x.low + (x.high - x.low) * u;
     };
     const upBack = (pixel) => {
       const u = Math.min(1, Math.max(0, (lower - pixel) / (lower - upper)));
-      return spec.y.log ? low * (high / low) ** u : low + (high - low) * u;
+      return log ? low * (high / low) ** u : low + (high - low) * u;
     };
     return { spec, x, width, height, left, right, upper, lower, low, high, across, up, back, upBack };
   };
@@ -258,4 +265,5 @@
     );
   };
   live.shapes = { line, text, color };
+  live.axes = axes;
 }

@@ -30,7 +30,9 @@
     const next = valueAt(one, position(one, si) + steps * keyStep(one));
     return one.whole && next === si ? Math.min(one.high, Math.max(one.low, si + Math.sign(steps))) : next;
   };
-  Object.assign(live, { position, valueAt, moved });
+  /** The value that the slider could show next to one. */
+  const near = (one, si) => valueAt(one, position(one, si));
+  Object.assign(live, { position, valueAt, moved, near });
 
   const KEYS = { ArrowRight: 1, ArrowUp: 1, ArrowLeft: -1, ArrowDown: -1, PageUp: 10, PageDown: -10 };
   /** What a key asks of a slider: steps, an end, or nothing. */

@@ -30,6 +30,7 @@
       this.root = root;
       this.spec = JSON.parse(root.dataset.live);
       this.name = root.id.replace(/^live-/, "");
+      this.kind = live.kinds[this.spec.kind];
       this.x = this.spec.parameters[0];
       this.defaults = { ...this.spec.fixed };
       for (const one of this.spec.parameters) this.defaults[one.name] = one.value;
@@ -76,10 +77,7 @@
         const box = svg.getBoundingClientRect();
         return [event.clientX - box.left, event.clientY - box.top];
       };
-      const place = (pixel) => {
-        const si = this.frame.back(pixel);
-        return live.valueAt(this.x, live.position(this.x, si));
-      };
+      const place = (pixel) => live.near(this.x, this.frame.back(pixel));
       svg.addEventListener("pointerdown", (event) => {
         pressed = true;
         svg.setPointerCapture(event.pointerId);
@@ -87,7 +85,7 @@
       });
       svg.addEventListener("pointermove", (event) => {
         if (pressed) this.pressedAt(at(event), place);
-        else if (!this.hidden && event.pointerType === "mouse") this.hover(place(at(event)[0]));
+        else if (!this.hidden && event.pointerType === "mouse" && this.frame.back) this.hover(place(at(event)[0]));
       });
       for (const end of ["pointerup", "pointercancel"]) svg.addEventListener(end, () => { pressed = false; });
       svg.addEventListener("pointerleave", () => this.hover(null));
@@ -96,7 +94,8 @@
 
     pressedAt([x, y], place) {
       if (this.hidden) this.guess.drag(this.frame, y);
-      else this.set(this.x.name, place(x));
+      else if (this.frame.back) this.set(this.x.name, place(x));
+      if (this.frame.other) this.set(this.frame.other.name, live.near(this.frame.other, this.frame.upBack(y)));
     }
 
     hover(x) {
@@ -116,7 +115,7 @@
 
     /** Compute a picture, or nothing where no curve has a value anywhere. */
     compute(point) {
-      const computed = live.computed(this.spec, point, this.x);
+      const computed = this.kind.compute(this.spec, point, this.x);
       return computed.finite.length ? computed : null;
     }
 
@@ -126,7 +125,7 @@
      */
     set(name, si) {
       const point = { ...this.point, [name]: si };
-      if (name !== this.spec.x) {
+      if (this.kind.redraws(this.spec, name)) {
         const computed = this.compute(point);
         if (!computed) return this.complaint(point);
         this.computed = computed;
@@ -182,35 +181,40 @@
       const { spec, x, point } = this;
       const width = Math.max(280, Math.round(this.root.clientWidth) || 640);
       const values = live.values(spec, point);
-      this.frame = live.frame(spec, x, this.computed, width);
-      live.draw(this.svg, this.frame, this.computed, { hidden: this.hidden });
+      this.frame = this.kind.frame(spec, x, this.computed, width);
+      this.kind.draw(this.svg, this.frame, this.computed, { hidden: this.hidden });
       if (this.guess) this.guess.draw(this.svg, this.frame);
       const seen = this.hovered === null || this.hovered === undefined ? point : { ...point, [x.name]: this.hovered };
-      if (!this.hidden) this.cursor(seen[x.name]);
+      if (!this.hidden) this.cursor(seen);
       this.readout(seen, seen === point ? values : live.values(spec, seen));
       for (const [name, { show }] of this.controls) show(point[name]);
       for (const follow of this.followers) follow(point, values);
     }
 
-    cursor(place) {
-      const at = this.frame.across(place);
-      const { upper, lower } = this.frame;
-      this.svg.append(shape("line", { x1: at, x2: at, y1: upper, y2: lower, class: "live-cursor" }));
+    cursor(point) {
+      const [x, y] = this.kind.cursor(this.frame, point);
+      const { upper, lower, left, right } = this.frame;
+      if (x !== undefined) this.svg.append(shape("line", { x1: x, x2: x, y1: upper, y2: lower, class: "live-cursor" }));
+      if (y !== undefined) this.svg.append(shape("line", { x1: left, x2: right, y1: y, y2: y, class: "live-cursor" }));
     }
 
     /** Say the values at the cursor: in the legend at once, to listeners when all is quiet. */
     readout(point, values) {
-      const { spec, x } = this;
+      const { spec } = this;
       const said = (found) => (found.outside ? live.reason(found.outside) : live.written(found.value, spec.y));
       const rows = spec.curves.map((curve) =>
         element("li", { class: curve.line ? "live-key live-key-line" : "live-key", style: live.shapes.color(curve.color) },
           element("span", {}, `${curve.label} `, element("output", {}, ...[said(values[curve.label])].flat()))));
       if (values.total) rows.push(element("li", {}, element("span", {}, "total ", element("output", {}, ...[said(values.total)].flat()))));
-      this.legend.replaceChildren(element("li", { class: "live-where" }, `at ${live.written(point[x.name], x)}:`), ...rows);
-      const words = `At ${live.written(point[x.name], x)}: ${spec.curves.map(({ label }) => {
+      const verdict = this.kind.said ? this.kind.said(spec, point) : "";
+      if (verdict) rows.push(element("li", { class: "live-verdict" }, element("output", {}, verdict)));
+      const where = this.kind.where(spec).map((one) => live.written(point[one.name], one)).join(" and ");
+      const head = where ? [element("li", { class: "live-where" }, `at ${where}:`)] : [];
+      this.legend.replaceChildren(...head, ...rows);
+      const words = `${where ? `At ${where}: ` : ""}${spec.curves.map(({ label }) => {
         const found = values[label];
         return `${label} ${found.outside ? live.reasons[found.outside.kind] : live.written(found.value, spec.y)}`;
-      }).join(", ")}.`;
+      }).join(", ")}.${verdict ? ` There: ${verdict}.` : ""}`;
       this.svg.setAttribute("aria-label", `${this.root.querySelector("figcaption").textContent}. ${this.hidden ? "The curves are hidden until you guess." : words}`);
       clearTimeout(this.speaking);
       this.speaking = setTimeout(() => { if (!this.hidden && this.said) this.status.textContent = words; this.said = true; }, 400);
