@@ -489,7 +489,11 @@ def test_parameters_without_a_range_stay():
         ({"guess": live.Guess("?", "wait", 99)}, ValueError, "guess: at = 99 lies outside"),
         ({"equation": "batch"}, TypeError, "equation must be a formula"),
         ({"sentence": "At {t_req}."}, ValueError, "sentence: 't_req' is no parameter"),
-        ({"kind": "region", "marks": [], "guess": None}, ValueError, "vertical must be a parameter with a range"),
+        (
+            {"kind": "region", "marks": [], "guess": None},
+            ValueError,
+            "vertical must be a parameter with a range",
+        ),
         ({"vertical": "batch"}, ValueError, "vertical must be a parameter with a range"),
         ({"units": {"load": "s"}}, ValueError, "units: load is no parameter with a range"),
     ],
