@@ -1,9 +1,11 @@
-"""Equations as MathML, written when the book is built: no script sets them in the reader's browser."""
+"""Equations as MathML, written when the book is built: no script sets them in the browser."""
 
 from __future__ import annotations
 
 import hashlib
+import re
 from pathlib import Path
+from typing import Any
 
 from docutils import nodes
 from math_core import LatexError, LatexToMathML
@@ -12,8 +14,13 @@ from sphinx.util import logging
 from sphinx.util.math import get_node_equation_number
 from sphinx.writers.html5 import HTML5Translator
 
-JOINER = "\u2060"  # a line may break beside an equation, but not before its full stop
-OPENING, CLOSING = set("([“‘"), set(".,;:!?)]’”%-")
+from mathsymbols import SYMBOL, explained
+
+LONG = 24  # signs: a longer equation in a line may be wider than a phone, and scrolls by itself
+JOINED = re.compile(
+    r"([(\[“‘]?)((?:<span class=\"equation\">)?<math>(?:(?!</math>).)*</math>(?:</span>)?)"
+    r"([.,;:!?)\]’”%]*)"
+)
 
 log = logging.getLogger(__name__)
 _converter = LatexToMathML()
@@ -71,47 +78,79 @@ def one_equation(text: str) -> str:
 
 def visit_math(self: HTML5Translator, node: nodes.math) -> None:
     """Write an equation inside a line."""
-    before, after = _beside(node, -1)[-1:], _beside(node, 1)[:1]
-    self.body.append(
-        JOINER * (before in OPENING)
-        + _converted(node, node.astext(), block=False)
-        + JOINER * (after in CLOSING)
-    )
+    made = _converted(node, node.astext(), block=False)
+    if len(re.sub(r"<[^>]*>", "", made)) > LONG:
+        made = f'<span class="equation">{made}</span>'
+    self.body.append(made)
     raise nodes.SkipNode
 
 
 def visit_math_block(self: HTML5Translator, node: nodes.math_block) -> None:
     """Write an equation of its own, in a box that scrolls, with its number beside it."""
     self.body.append(self.starttag(node, "div", CLASS="math"))
-    self.body.append('<div class="equation">')
-    self.body.append(_converted(node, one_equation(node.astext()), block=True))
-    self.body.append("</div>")
-    if node["number"]:
-        self.body.append(f'<span class="eqno">({get_node_equation_number(self, node)})')
+    made = _converted(node, one_equation(node.astext()), block=True)
+    number = f"({get_node_equation_number(self, node)})" if node["number"] else ""
+    self.body.append(f'<div class="equation"{_stop(node, made, number)}>{made}</div>')
+    if number:
+        self.body.append(f'<span class="eqno">{number}')
         self.add_permalink_ref(node, "Link to this equation")
         self.body.append("</span>")
     self.body.append("</div>\n")
     raise nodes.SkipNode
 
 
-def _beside(node: nodes.Element, step: int) -> str:
-    """Text directly before or after an element; a space where there is none."""
-    at = node.parent.index(node) + step
-    beside = node.parent[at] if 0 <= at < len(node.parent) else None
-    return str(beside) if isinstance(beside, nodes.Text) else " "
+def _stop(node: nodes.Element, made: str, number: str) -> str:
+    """Make an equation of the text one stop of the keyboard, at which its symbols are explained."""
+    if "output" in node["classes"] or not SYMBOL.search(made):
+        return ""
+    return (
+        f' data-tip-list="" tabindex="0" role="group" aria-label="{f"Equation {number}".strip()}"'
+    )
 
 
 def _converted(node: nodes.Element, tex: str, block: bool) -> str:
     try:
-        return mathml(tex, block)
+        return explained(mathml(tex, block))
     except LatexError as error:
         log.warning("cannot read the equation %r: %s", tex, error, location=node)
         return f"<code>{nodes.unescape(tex)}</code>"
 
 
+def joined(body: str) -> str:
+    """Keep an equation in a line together with the brackets and signs that touch it.
+
+    Parameters
+    ----------
+    body : str
+        HTML of a page.
+
+    Returns
+    -------
+    str
+        The same page; where something touches an equation, both cannot be parted.
+
+    Examples
+    --------
+    >>> joined("so <math><mi>B</mi></math>.")
+    'so <span class="joined"><math><mi>B</mi></math>.</span>'
+    """
+    return JOINED.sub(
+        lambda one: f'<span class="joined">{one[0]}</span>' if one[1] or one[3] else one[0], body
+    )
+
+
+def join_page(
+    app: Sphinx, pagename: str, templatename: str, context: dict[str, Any], doctree: object
+) -> None:
+    """Keep the lines of one page from breaking beside equations."""
+    if "body" in context:
+        context["body"] = joined(context["body"])
+
+
 def setup(app: Sphinx) -> dict[str, object]:
     """Register with Sphinx; a change of this file makes every page anew."""
     app.add_html_math_renderer("mathml", (visit_math, None), (visit_math_block, None))
+    app.connect("html-page-context", join_page)
     return {
         "env_version": hashlib.sha256(Path(__file__).read_bytes()).hexdigest(),
         "parallel_read_safe": True,

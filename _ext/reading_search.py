@@ -41,8 +41,10 @@ class SearchBook(SearchEnglish):
     )
 
     def split(self, input: str) -> list[str]:  # noqa: A002 (Sphinx's name)
-        """Split a text into words."""
-        return words(input)
+        """Split a text into words; a name with an index is found by its parts as well."""
+        found = words(input)
+        parts = [part for word in found if "_" in word for part in re.findall("[^\\W_]{2,}", word)]
+        return found + parts
 
     def stem(self, word: str) -> str:
         """Cut the ending off a plain word; leave anything else."""

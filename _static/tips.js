@@ -56,7 +56,7 @@
   function makeTip() {
     const made = document.createElement("div");
     made.id = "tip";
-    made.className = "tip";
+    made.className = "explanation";
     made.hidden = true;
     made.setAttribute("role", "tooltip");
     made.addEventListener("pointerenter", () => clearTimeout(timer));
@@ -129,7 +129,7 @@
   });
   document.addEventListener("pointerdown", (event) => {
     touching = event.pointerType === "touch";
-    if (touching && !closest(event.target, FOCUSABLE) && !closest(event.target, ".tip")) close();
+    if (touching && !closest(event.target, FOCUSABLE) && !closest(event.target, ".explanation")) close();
   });
   document.addEventListener("click", (event) => {
     const element = touching ? closest(event.target, TRIGGER) : null;

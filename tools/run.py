@@ -36,6 +36,8 @@ from traitlets.config import Config
 
 ROOT = Path(__file__).resolve().parent.parent
 KEYS = ROOT / "_build" / "keys.json"
+# Seconds of each chapter at its last execution here, for the page that shows them.
+SECONDS = ROOT / "_build" / "execution.json"
 # Still pictures in the place of widgets; one thread for each kernel.
 ENVIRONMENT = {"SERVING_STILL": "1", "OMP_NUM_THREADS": "1"}
 SECONDS_PER_CELL = 600
@@ -176,6 +178,17 @@ async def execute_all(paths: list[Path]) -> list[Result]:
     return results
 
 
+def record(results: list[Result], file: Path) -> None:
+    """Note the seconds of each executed chapter beside those of the others; forget failures."""
+    seconds = json.loads(file.read_text()) if file.exists() else {}
+    for result in results:
+        seconds[result.path.stem] = round(result.seconds, 1)
+        if result.error:
+            del seconds[result.path.stem]
+    file.parent.mkdir(exist_ok=True)
+    file.write_text(json.dumps(seconds, indent=1, sort_keys=True) + "\n")
+
+
 def main() -> int:
     """Run the command line; return 1 if any chapter failed."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").split("\n")[0])
@@ -198,6 +211,7 @@ def main() -> int:
             print(f"\n{result.path.name}, {result.error}", file=sys.stderr)
     KEYS.parent.mkdir(exist_ok=True)
     KEYS.write_text(json.dumps(keys, indent=1, sort_keys=True) + "\n")
+    record(results, SECONDS)
     cells = sorted((cell for result in results for cell in result.cells), reverse=True)
     for seconds, cell in cells[: options.slowest]:
         print(f"{seconds:6.2f} s  {cell}")

@@ -27,6 +27,10 @@ SECONDS |= {"ms": 1e-3, "msec": 1e-3, "millisecond": 1e-3, "milliseconds": 1e-3}
 SECONDS |= {"us": 1e-6, "usec": 1e-6, "µs": 1e-6, "μs": 1e-6}
 SECONDS |= {"microsecond": 1e-6, "microseconds": 1e-6, "ns": 1e-9, "nanoseconds": 1e-9}
 """Units of time [s]."""
+PER_SECOND = {f"{what}{per}" for what in ("requests", "request", "req", "inferences", "infer")
+              for per in ("/s", "/sec", "/second", " per sec", " per second")}  # fmt: skip
+PER_SECOND |= {"1/s", "per sec", "rps", "qps"}
+"""Units of requests a second."""
 CLOSE = 1e-6
 """Relative error of a mean that a tool wrote beside what it is the mean of [1]."""
 TAIL = re.compile(r"p(\d+)(?:\.(\d+))?")
@@ -148,7 +152,8 @@ def _vllm_latency(node: Node) -> Point:
             rule = f"must be the mean of latencies, {latencies.mean():.6g}"
             raise node.at("avg_latency").wrong(rule)
     shares = node.at("percentiles")
-    percentiles = {float(key): shares.at(key).number() for key in shares.value or {}}
+    named = [key for key in shares.named() if re.fullmatch(r"\d+(\.\d+)?", key)]
+    percentiles = {float(key): shares.at(key).number() for key in named}
     return Point(
         node.file,
         node.row,
@@ -209,7 +214,7 @@ def _status(metrics: Node, name: str) -> Node:
 
 def _guidellm_percentiles(node: Node) -> Mapping[float, float]:
     """``p001`` is the 0.1th, ``p05`` the 5th and ``p999`` the 99.9th percentile."""
-    named = {key: TAIL.fullmatch(key) for key in node.value or {}}
+    named = {key: TAIL.fullmatch(key) for key in node.named()}
     shares = {key: match[1] for key, match in named.items() if match}
     return MappingProxyType(
         {
@@ -234,16 +239,19 @@ def _genai_perf(node: Node) -> Point:
     """Read the summary of GenAI-Perf or of AIPerf, which keeps to its layout."""
     latency, settings = node.at("request_latency"), node.at("input_config")
     unit = latency.at("unit")
-    if unit.value not in SECONDS:
+    if not isinstance(unit.value, str) or unit.value not in SECONDS:
         raise unit.wrong(f"must be one of {', '.join(SECONDS)}")
     scale = SECONDS[unit.value]
+    rates = node.at("request_throughput", "unit")
+    if rates.value is not None and rates.value not in list(PER_SECOND):
+        raise rates.wrong("must be in requests/sec")
     stimulus = ("perf_analyzer", "stimulus")
     places = (stimulus, ("loadgen",), ())
     concurrency, rate = (
         settings.first(*((*place, name) for place in places))
         for name in ("concurrency", "request_rate")
     )
-    shares = {key: TAIL.fullmatch(key) for key in latency.value}
+    shares = {key: TAIL.fullmatch(key) for key in latency.named()}
     many = isinstance(concurrency.value, list)  # of a sweep; which it was is not in the file
     return Point(
         node.file,

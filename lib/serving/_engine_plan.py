@@ -19,20 +19,14 @@ BATCHING = ("continuous", "static", "padded")
 """Whether sequences join a running batch; of a static one, whether finished rows still cost."""
 
 
+def _check(reading: Chunked | Whole) -> None:
+    errors.number("token_time", reading.token_time, at_least=0)
+    if reading.budget is not None:
+        errors.integer("budget", reading.budget, at_least=1)
+
+
 @dataclass(frozen=True)
-class Reading:
-    """How prompts are read."""
-
-    token_time: float
-    budget: int | None = None
-
-    def __post_init__(self) -> None:
-        errors.number("token_time", self.token_time, at_least=0)
-        if self.budget is not None:
-            errors.integer("budget", self.budget, at_least=1)
-
-
-class Chunked(Reading):
+class Chunked:
     """Prompts are read beside the tokens of running sequences, in pieces if need be.
 
     Parameters
@@ -55,8 +49,13 @@ class Chunked(Reading):
     Source: Agrawal et al. 2024.
     """
 
+    token_time: float
+    budget: int | None = None
+    __post_init__ = _check
 
-class Whole(Reading):
+
+@dataclass(frozen=True)
+class Whole:
     """Prompts are read first and whole, in steps of their own, in which nobody else gets a token.
 
     Parameters
@@ -78,6 +77,10 @@ class Whole(Reading):
     -----
     Source: Yu et al. 2022.
     """
+
+    token_time: float
+    budget: int | None = None
+    __post_init__ = _check
 
 
 @dataclass(frozen=True)

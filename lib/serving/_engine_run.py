@@ -115,7 +115,9 @@ class _Engine:
 
     def _serve(self, size: int, final: bool) -> float:
         """Let some arrive, and return the time that has passed."""
-        arrivals = self.last + np.cumsum(self.gaps(size)) * self.plan.scale
+        arrivals = np.cumsum(self.gaps(size))
+        arrivals *= self.plan.scale
+        arrivals += self.last
         self.last = float(arrivals[-1])
         fresh = (arrivals, *self.lengths(size))
         times, prompts, outputs = (

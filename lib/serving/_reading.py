@@ -97,16 +97,25 @@ class Node:
         rule = (
             "must be a finite number of at least 0" if zero else "must be a finite number above 0"
         )
-        value = self.value
-        if isinstance(value, bool) or not isinstance(value, (int, float)):
+        if isinstance(self.value, bool) or not isinstance(self.value, (int, float)):
             raise self.wrong(rule)
+        try:
+            value = float(self.value)
+        except OverflowError:
+            raise self.wrong(rule) from None
         if not (math.isfinite(value) and (value > 0 or (zero and value == 0))):
             raise self.wrong(rule)
-        return float(value)
+        return value
 
     def optional(self, *, zero: bool = False) -> float | None:
         """Read a number that may be missing."""
         return None if self.value is None else self.number(zero=zero)
+
+    def named(self) -> list[str]:
+        """Names of the fields; none where there is nothing."""
+        if self.value is not None and not isinstance(self.value, dict):
+            raise self.wrong("must be an object")
+        return [] if self.value is None else list(self.value)
 
     def count(self, *, zero: bool = False) -> int | None:
         """Read a whole number that may be missing."""

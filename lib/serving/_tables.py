@@ -16,7 +16,7 @@ from dataclasses import dataclass
 from types import MappingProxyType
 from typing import Any
 
-from ._benchmarks import SECONDS
+from ._benchmarks import PER_SECOND, SECONDS
 from ._points import Point
 from ._reading import fault
 
@@ -30,9 +30,6 @@ ANALYZER = re.compile(
 """What perf_analyzer prints of each concurrency."""
 STATISTIC = re.compile(r"Inferences/Second vs\. Client (?:Average|p(\d+)) Batch Latency")
 METRIC = re.compile(r"Request (Latency|Throughput) \(([^)]*)\)")
-PER_SECOND = {f"{what}{per}" for what in ("requests", "request", "req", "inferences", "infer")
-              for per in ("/s", "/sec", "/second", " per sec", " per second")}  # fmt: skip
-PER_SECOND |= {"1/s", "per sec", "rps", "qps"}
 ITEMS = {f"{what}/{per}" for what in ("images", "img", "items", "samples")
          for per in ("s", "sec", "second")}  # fmt: skip
 ROLES = {

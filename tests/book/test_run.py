@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from copy import deepcopy
 from pathlib import Path
 from typing import Any
@@ -64,3 +65,12 @@ def test_a_file_that_moved_inside_the_package_counts(
     before = run.common_key()
     (folder / "x.py").rename(folder.parent / "x.py")
     assert run.common_key() != before
+
+
+def test_seconds_are_recorded_beside_those_of_other_chapters_and_not_for_failures(
+    tmp_path: Path,
+) -> None:
+    file = tmp_path / "_build" / "execution.json"
+    run.record([run.Result(Path("05-x.ipynb"), 1.26), run.Result(Path("06-x.ipynb"), 2.0)], file)
+    run.record([run.Result(Path("06-x.ipynb"), 3.0, error="cell 1 fails")], file)
+    assert json.loads(file.read_text()) == {"05-x": 1.3}

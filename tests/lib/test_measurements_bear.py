@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import math
+import os
 import re
 import tomllib
 from fractions import Fraction
@@ -76,6 +77,23 @@ def test_the_tests_of_a_bend_are_the_f_tests_of_a_fit_made_by_hand():
     t = math.sqrt(ratio)
     above = 1 / 2 - t * (6 + t * t) / (2 * (4 + t * t) ** 1.5)
     assert diagnose(SIZES, times).curvature == pytest.approx(2 * above)
+
+
+def test_the_test_of_a_kink_is_the_best_of_all_places():
+    times = LINE * (1 + NOISE)
+
+    def left(*columns):
+        weighted = np.column_stack(columns) / times[:, None]
+        return np.sum((1 - weighted @ np.linalg.pinv(weighted).sum(axis=1)) ** 2)
+
+    flat = np.ones(7)
+    bent = {at: left(flat, SIZES, np.maximum(SIZES - at, 0)) for at in SIZES[1:-1]}
+    best = min(bent, key=bent.get)
+    ratio = (left(flat, SIZES) - bent[best]) / 2 / (bent[best] / 3)
+    found = diagnose(SIZES, times)
+    assert found.kink_at == best
+    # with 2 and 3 degrees of freedom the law of F is a power
+    assert found.kink == pytest.approx((1 + 2 * ratio / 3) ** -1.5)
 
 
 @pytest.mark.parametrize("place", range(7))
@@ -405,3 +423,23 @@ def test_a_table_that_falls_is_no_line(load):
     found = diagnose(measured.batches, measured.times)
     assert found.straight is False and abs(found.worst) > 0.1
     assert not told(measured, "a line")[0]
+
+
+def reference() -> dict[str, Any]:
+    """Published tables with the line that others fitted to them."""
+    folder = os.environ.get("SERVING_DATA")
+    if not folder:
+        pytest.skip("SERVING_DATA is not set: the tables are not here")
+    read = (Path(folder) / "reference" / "service-times.json").read_text("utf-8")
+    return json.loads(read)["tables"]
+
+
+def test_every_table_of_the_reference_goes_through_a_file(load):
+    for name, row in reference().items():
+        measured = load(batch_table(np.array(row["T_ms"]) / 1000, row["B"]))
+        found, fit = diagnose(measured.batches, measured.times), row["fit"]
+        assert 1000 * found.service.t_fixed == pytest.approx(fit["T_fixed_ms"], rel=1e-9), name
+        assert 1000 * found.service.t_req == pytest.approx(fit["t_req_ms"], rel=1e-9), name
+        assert abs(found.worst) == pytest.approx(fit["max_rel_err"], rel=1e-9), name
+        assert found.worst_batch == fit["worst_B"], name
+        assert told(measured, "a line")[0] == (fit["max_rel_err"] <= 0.1), name

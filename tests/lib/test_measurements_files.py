@@ -434,3 +434,104 @@ def test_files_that_disagree_are_not_joined(save):
         measurements.join("x")
     with pytest.raises(ValueError, match="measured must be one or more, got none"):
         measurements.join()
+
+
+# Files that were damaged
+
+JUNK = [
+    None,
+    True,
+    "x",
+    "12",
+    -1,
+    0,
+    1.5,
+    10**400,
+    float("nan"),
+    float("inf"),
+    [],
+    {},
+    [1],
+    {"a": 1},
+]
+SAMPLES = [
+    files.vllm_serve(detailed=True, mean_e2el_ms=500.0, p99_e2el_ms=600.0),
+    files.vllm_serve(old=True),
+    json.loads(files.vllm_latency([0.9, 1.1])),
+    files.guidellm([{"type_": "concurrent", "streams": 4}, {"type_": "poisson", "rate": 2.0}]),
+    files.guidellm([{"type_": "throughput", "max_concurrency": 8}], layout="args"),
+    json.loads(files.genai_perf_json(files.TIMES, 4.0, 2, successor=True)),
+    json.loads(files.genai_perf_json(files.TIMES, 4.0, 2, successor=False)),
+]
+TEXTS = [
+    *map(json.dumps, SAMPLES[:3]),
+    files.genai_perf_csv(files.TIMES * 10, 0.8),
+    files.genai_perf_csv(files.TIMES * 10, 0.8, successor=True),
+    *TABLES.values(),
+    "Concurrency: 1, throughput: 109 infer/sec, latency 9191 usec\n",
+]
+
+
+def sound(path: Path) -> None:
+    """Check that a file gives right numbers or an error with its name."""
+    try:
+        measured = measurements.load(path, batch=4)
+    except ValueError as error:
+        if "must be left out" in str(error):
+            try:
+                measured = measurements.load(path)
+            except ValueError as other:
+                assert str(path) in str(other)
+                return
+        else:
+            assert str(path) in str(error)
+            return
+    for point in measured.points:
+        for value in (
+            point.latency,
+            point.throughput,
+            point.in_flight,
+            *point.percentiles.values(),
+        ):
+            assert value is None or 0 < value < math.inf
+        assert point.latencies is None or (0 < point.latencies).all()
+    measurements.supports(measured)
+
+
+def places(value: Any) -> list[tuple[Any, Any]]:
+    """Every container of a JSON value with each of its keys."""
+    found: list[tuple[Any, Any]] = []
+    keys = value.keys() if isinstance(value, dict) else range(len(value))
+    for key in keys:
+        found.append((value, key))
+        if isinstance(value[key], (dict, list)):
+            found += places(value[key])
+    return found
+
+
+@settings(BRIEF, max_examples=300)
+@given(data=st.data())
+def test_a_field_that_was_damaged_gives_an_error_or_no_wrong_number(tmp_path_factory, data):
+    content = json.loads(json.dumps(data.draw(st.sampled_from(SAMPLES))))
+    container, key = data.draw(st.sampled_from(places(content)))
+    if isinstance(container, dict) and data.draw(st.booleans()):
+        del container[key]
+    else:
+        container[key] = data.draw(st.sampled_from(JUNK))
+    path = tmp_path_factory.mktemp("damaged") / "r.json"
+    path.write_text(json.dumps(content))
+    sound(path)
+
+
+@settings(BRIEF, max_examples=300)
+@given(data=st.data())
+def test_text_that_was_damaged_gives_an_error_or_no_wrong_number(tmp_path_factory, data):
+    raw = data.draw(st.sampled_from(TEXTS)).encode()
+    start = data.draw(st.integers(0, len(raw)))
+    end = data.draw(st.integers(start, min(start + 9, len(raw))))
+    junk = data.draw(
+        st.one_of(st.binary(max_size=4), st.sampled_from([b",", b"|", b"-", b"0", b"["]))
+    )
+    path = tmp_path_factory.mktemp("damaged") / "r"
+    path.write_bytes(raw[:start] + junk + raw[end:])
+    sound(path)
