@@ -48,15 +48,14 @@ class Parameter:
     @property
     def named(self) -> str:
         """What it is, in words."""
-        return notation.by_name(self.name).meaning
+        return notation.by_name(self.name).meaning.split(";")[0]
 
     def spec(self) -> dict[str, Any]:
         """Give what the page needs, as JSON has it."""
-        entry = notation.by_name(self.name)
         return {
             "name": self.name,
             "symbol": _mathml.symbol(self.name),
-            "meaning": entry.meaning,
+            "meaning": self.named,
             "low": self.low,
             "high": self.high,
             "value": self.value,
