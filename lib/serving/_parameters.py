@@ -138,3 +138,28 @@ def make(
         unit = shown.get(name, usual(notation.by_name(name).unit))
         made.append(Parameter(name, low, high, value, whole, log, unit))
     return tuple(made)
+
+
+def choices(
+    presets: Mapping[str, Mapping[str, Mapping[str, float]]],
+    parameters: Collection[Parameter],
+    fixed: Mapping[str, float],
+) -> list[dict[str, Any]]:
+    """Check choices that set several parameters at once, and write them as JSON has it."""
+    text = dict(fixed) | {one.name: one.value for one in parameters}
+    for label, options in presets.items():
+        for option, values in options.items():
+            for name, value in values.items():
+                if name not in text:
+                    raise ValueError(f"presets: {option!r} sets {name}, which no curve depends on")
+                errors.number(name, value)
+                ends = [(one.low, one.high) for one in parameters if one.name == name]
+                if ends and not ends[0][0] <= value <= ends[0][1]:
+                    raise ValueError(f"presets: {option!r} sets {name} outside its range")
+        first = next(iter(options.values()), {})
+        if not first or any(text[name] != value for name, value in first.items()):
+            raise ValueError(f"presets: the first option of {label!r} must hold the defaults")
+    return [
+        {"label": label, "options": [{"label": one, "values": dict(v)} for one, v in named.items()]}
+        for label, named in presets.items()
+    ]

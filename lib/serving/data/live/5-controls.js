@@ -116,6 +116,28 @@
     return { row, show };
   };
 
+  /**
+   * A choice that sets several parameters at once, such as a model.
+   * @param {{label: string, options: {label: string, values: Object<string, number>}[]}} choice
+   * @param {(values: Object<string, number>) => string} take  Sets them and says what is wrong.
+   */
+  live.choice = ({ label, options }, take) => {
+    const id = `live-field-${++count}`;
+    const select = element("select", { id }, ...options.map((one, k) => element("option", { value: k }, one.label)));
+    const fault = element("p", { class: "live-fault", role: "alert" });
+    const row = element("div", { class: "live-control live-choice" }, element("label", { for: id }, label), select, fault);
+    const chosen = () => Number(select.value);
+    const values = () => options[chosen()].values;
+    select.addEventListener("change", () => { fault.textContent = take(values()); });
+    /** Choose an option by its number, the first where there is none. */
+    const choose = (k) => {
+      select.value = options[k] ? k : 0;
+      fault.textContent = "";
+      return values();
+    };
+    return { row, chosen, values, choose };
+  };
+
   /** A number in a sentence that is dragged left and right, or moved by arrow keys. */
   live.draggable = (one, get, set) => {
     const made = element("span", {
