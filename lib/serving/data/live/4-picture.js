@@ -162,7 +162,11 @@
       group.append(text(across(at), lower + 17, shownX(at), { "text-anchor": "middle" }));
     }
     group.append(line(left, lower, right, lower, "live-axis"), line(left, upper, left, lower, "live-axis"));
-    group.append(text((left + right) / 2, lower + 35, named(x.meaning, x.unit), { "text-anchor": "middle" }));
+    const what = named(x.meaning.split(":")[0], x.unit);
+    const wide = right + left - 10; // a longer label is pressed together, so that it is not cut off
+    const pressed = what.length * 6.5 > wide ? { textLength: wide, lengthAdjust: "spacingAndGlyphs" } : {};
+    const middle = Math.min((left + right) / 2, right + 10 - Math.min(what.length * 6.5, wide) / 2);
+    group.append(text(middle, lower + 35, what, { "text-anchor": "middle", ...pressed }));
     group.append(text(left - 44, upper - 10, named(spec.y.label, spec.y.unit)));
   };
 
