@@ -22,26 +22,31 @@ ifneq ($(shell head -n 1 .venv/.ready 2>/dev/null),$(CURDIR))
 .venv/.ready: moved
 endif
 
+# What a failed build has read is thrown away: Sphinx would not repeat the warnings of unchanged
+# pages, and warns in vain when a label has moved from one page to another since.
 BUILD := .venv/bin/jupyter-book build -W -n --keep-going .
+BUILD_PAGES = $(BUILD) || { echo "== once more, from nothing"; rm -rf _build/.doctrees; $(BUILD); } \
+  || { rm -rf _build/.doctrees; exit 1; }
 
 .DEFAULT_GOAL := book
 .DELETE_ON_ERROR:
-.PHONY: book environment test lint lab serve pdf run mutate bench lock clean distclean help moved
+.PHONY: book pages environment test lint lab serve pdf run mutate bench lock clean distclean help moved
 
 book: _build/.book ## build the book (the default)
 	@echo "The book is built. Open:"
 	@echo "  $(CURDIR)/_build/html/index.html"
 
-# The mark is written last, so a build that failed is never taken for a finished one. What a
-# failed build has read is thrown away: Sphinx would not repeat the warnings of unchanged pages,
-# and warns in vain when a label has moved from one page to another since.
+# The mark is written last, so a build that failed is never taken for a finished one.
 _build/.book: .venv/.ready $(CODE) $(PAGES) $(SITE)
 	@echo "== executing the chapters that changed"
 	@$(PY) tools/run.py
 	@echo "== building the pages"
-	@$(BUILD) || { echo "== once more, from nothing"; rm -rf _build/.doctrees; $(BUILD); } || \
-	  { rm -rf _build/.doctrees; exit 1; }
+	@$(BUILD_PAGES)
 	@touch $@
+
+pages: .venv/.ready ## build the pages from the outputs as they stand, executing nothing
+	@echo "== building the pages"
+	@$(BUILD_PAGES)
 
 .venv/.ready: requirements.txt
 	@if $(ORIGIN) | cmp -s - $@; then touch $@; else $(MAKE) --no-print-directory environment; fi
@@ -55,7 +60,7 @@ environment: ## make .venv anew from requirements.txt
 	$(PY) -m pip install -r requirements.txt
 	@$(ORIGIN) > .venv/.ready
 
-test: .venv/.ready lint ## lint, then test the package, the book and every chapter's outputs
+test: .venv/.ready lint pages ## lint, then test package, book, pages and every chapter's outputs
 	$(STILL) $(PY) -m pytest tests -n 2
 	$(STILL) $(PY) -m pytest --nbval --nbval-current-env intro.ipynb chapters \
 	  -n 2 --dist loadfile -p no:hypothesispytest

@@ -50,7 +50,7 @@ NAMED = re.compile(r"[.#]((?:[\w-]|\\.)+)")
 QUOTED = r"""\"[^"]*\"|'[^']*'"""
 VALUE = rf"(?:{QUOTED}|\((?:{QUOTED}|\([^)]*\)|[^)(])*\)|[^;{{}}\"'()])*"
 VARIABLE = re.compile(rf"(?<=[{{;\s])(--(?:bs|fa|sd|tw)-[\w-]+)\s*:{VALUE}(?:;|(?=\}}))")
-NEGATED = re.compile(r":(?:not|where|has)\((?:[^()]|\([^()]*\))*\)")
+ASIDE = re.compile(r"\[[^]]*\]|:(?:not|where|has)\((?:[^()]|\([^()]*\))*\)")
 
 
 def fit_page(
@@ -199,7 +199,7 @@ def _selectors(prelude: list[Any]) -> list[str]:
 
 
 def _may_match(selector: str, used: set[str]) -> bool:
-    names = NAMED.findall(NEGATED.sub("", selector))
+    names = NAMED.findall(ASIDE.sub("", selector))
     return all(name.replace("\\", "") in used for name in names)
 
 

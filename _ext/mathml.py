@@ -9,11 +9,12 @@ from typing import Any
 
 from docutils import nodes
 from math_core import LatexError, LatexToMathML
-from mathsymbols import SYMBOL, explained
 from sphinx.application import Sphinx
 from sphinx.util import logging
 from sphinx.util.math import get_node_equation_number
 from sphinx.writers.html5 import HTML5Translator
+
+from mathsymbols import SYMBOL, explained
 
 LONG = 24  # signs: a longer equation in a line may be wider than a phone, and scrolls by itself
 JOINED = re.compile(

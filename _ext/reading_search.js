@@ -18,6 +18,10 @@ Stemmer = function () {
   this.stemWord = (word) => (/^[a-z]+$/.test(word) ? plain.stemWord(word) : word);
 };
 
+// Sphinx's script of the search asks whether found words are highlighted; the one that would do
+// it, and say so, is not part of these pages.
+globalThis.SPHINX_HIGHLIGHT_ENABLED ??= false;
+
 // Sphinx drops numbers from a query, though it indexes them.
 if (typeof Search !== "undefined") {
   const parse = Search._parseQuery;

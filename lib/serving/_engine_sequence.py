@@ -45,26 +45,22 @@ def enlist(slot: int, engine: Engine) -> None:
     """Put a sequence into the list of the step of its last token."""
     pool, ring = engine.pool, engine.ring
     place = pool[slot].last & (ring.size - 1)
-    after = ring[place]
-    pool[slot].next = after
-    if engine.rules.blocks > 0:
-        pool[slot].back = -1
-        if after >= 0:
-            pool[after].back = slot
+    pool[slot].next = ring[place]
     ring[place] = slot
 
 
 @inlined
 def strike(slot: int, engine: Engine) -> None:
-    """Take a sequence out of that list."""
+    """Take a sequence out of that list, in which the newest is mostly the first."""
     pool, ring = engine.pool, engine.ring
-    after, before = pool[slot].next, pool[slot].back
-    if after >= 0:
-        pool[after].back = before
+    place = pool[slot].last & (ring.size - 1)
+    before, other = -1, ring[place]
+    while other != slot:
+        before, other = other, pool[other].next
     if before >= 0:
-        pool[before].next = after
+        pool[before].next = pool[slot].next
     else:
-        ring[pool[slot].last & (ring.size - 1)] = after
+        ring[place] = pool[slot].next
 
 
 @inlined

@@ -46,7 +46,7 @@ SEQUENCE = _record(
     "last "  # step of its last token
     "length prompt "  # of its answer and its prompt
     "written start "  # tokens written when it (re)started, and the step of that
-    "next back "  # neighbours in the list of its last step, of those preempted, or of spare rows
+    "next "  # next in the list of its last step, of those preempted, or of spare rows
     "older newer",  # neighbours in order of admission
     "arrived first token",  # times of its arrival, its first token, its last one before a pause
 )

@@ -231,6 +231,52 @@ class Table(Quantity):
             return float("inf")
 
 
+@dataclass(frozen=True)
+class Best(Quantity):
+    """The whole number, of a range, at which a quantity is least while no ratio exceeds one."""
+
+    name: str
+    low: int
+    high: int
+    objective: Quantity
+    limits: tuple[Quantity, ...]
+
+    def spec(self) -> Any:
+        """Name the number, its range, what is to be small and what is to stay below one."""
+        return {
+            "best": self.name,
+            "range": [self.low, self.high],
+            "objective": self.objective.spec(),
+            "limits": [one.spec() for one in self.limits],
+        }
+
+    def values(self, point: Point) -> Array:
+        """Try every number."""
+        tried = np.arange(self.low, self.high + 1)
+        needed = sorted(self.names())
+        places = np.broadcast_arrays(*(point[name] for name in needed), np.float64(0))
+        result = np.full(places[0].shape, np.inf)
+        for index in np.ndindex(result.shape):
+            at = {name: one[index] for name, one in zip(needed, places, strict=False)}
+            at[self.name] = tried
+            aims = np.array(np.broadcast_to(self.objective.values(at), tried.shape))
+            for limit in self.limits:
+                beyond = limit.values(at) > 1 + 1e-12  # one that is just met may be rounded up
+                aims[np.broadcast_to(beyond, tried.shape)] = np.inf
+            if np.isfinite(aims).any():
+                result[index] = tried[aims.argmin()]
+        return result
+
+    def names(self) -> set[str]:
+        """Collect the parameters of all but the number itself."""
+        parts = (self.objective, *self.limits)
+        return set().union(*(one.names() for one in parts)) - {self.name}
+
+    def formulas(self) -> set[str]:
+        """Collect the formulas of the objective and the limits."""
+        return set().union(*(one.formulas() for one in (self.objective, *self.limits)))
+
+
 def quantity(what: Any) -> Quantity:
     """Read what may stand for a quantity.
 

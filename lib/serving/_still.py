@@ -72,6 +72,12 @@ def _draw(chart: Chart, ax: Axes) -> None:
     heights = {c.label: quantity(c.quantity).values(at) + 0 * places for c in chart.curves}
     stacked = [c for c in chart.curves if chart.kind == "stack" and not c.line]
     base = np.zeros_like(places, dtype=float)
+    for curve in stacked:  # where the stack has no top, its parts are not drawn either
+        base = base + heights[curve.label]
+    outside = ~np.isfinite(base) if stacked else ~np.isfinite([*heights.values()]).any(axis=0)
+    heights |= {one.label: np.where(outside, np.inf, heights[one.label]) for one in stacked}
+    _shade(ax, places / across, outside)
+    base = np.zeros_like(places, dtype=float)
     for curve in chart.curves:
         color = palette.LIGHT[curve.color]
         height = np.where(np.isfinite(heights[curve.label]), heights[curve.label], np.nan)
@@ -88,6 +94,16 @@ def _draw(chart: Chart, ax: Axes) -> None:
     for mark in chart.marks:
         _mark(chart, ax, mark, at, places, heights)
     ax.legend(loc="best", fontsize=9)
+
+
+def _shade(ax: Axes, places: Array, outside: NDArray[np.bool_]) -> None:
+    """Shade each stretch where there is nothing to draw."""
+    steps = np.flatnonzero(np.diff(np.concatenate([[False], outside, [False]]).astype(int)))
+    for first, last in zip(steps[::2], steps[1::2] - 1, strict=True):
+        ax.axvspan(places[first], places[last], color="#888888", alpha=0.15, linewidth=0)
+        middle = (places[first] + places[last]) / 2
+        ax.text(middle, 0.5, "no value", rotation=90, ha="center", va="center", fontsize=9,
+                transform=ax.get_xaxis_transform())  # fmt: skip
 
 
 def _places(low: float, high: float, whole: bool, log: bool) -> Array:

@@ -16,14 +16,9 @@ from dataclasses import asdict, dataclass
 from importlib import resources
 from typing import Any
 
-import sympy
-from IPython.display import display
-
-from . import _javascript, _parameters, _still, notation, palette
-from . import _mathml as mathml
-from ._formula import Formula
+from . import _javascript, _parameters, _still, _words, palette
 from ._parameters import Parameter
-from ._quantity import Combined, Quantity, Table, Value, quantity
+from ._quantity import Best, Combined, Quantity, Table, Value, quantity
 from ._special import FUNCTIONS, Special
 from .book import STILL
 from .formulas import REGISTRY
@@ -281,6 +276,36 @@ def replay(**given: Any) -> Quantity:
     )
 
 
+def best(name: str, over: range, objective: Any, limits: Sequence[Any] = ()) -> Quantity:
+    """Find the whole number at which a quantity is least while ratios stay at most one.
+
+    Parameters
+    ----------
+    name : str
+        Python name of the number in the objective and the limits, such as ``"batch"``.
+    over : range
+        Numbers that are tried, one after the other [any].
+    objective : formula, Quantity, str or float
+        What is to be small [any].
+    limits : sequence of formula, Quantity, str or float
+        Ratios of quantities to what is allowed [1].
+
+    Returns
+    -------
+    Quantity
+        The number, the smallest one of a tie; no value where none meets the limits.
+
+    Raises
+    ------
+    ValueError
+        If ``over`` is empty or not in steps of one.
+    """
+    if len(over) < 1 or over.step != 1:
+        raise ValueError(f"over must be a range in steps of one, got {over}")
+    ratios = tuple(quantity(one) for one in limits)
+    return Best(name, over.start, over.stop - 1, quantity(objective), ratios)
+
+
 def least(one: Any, other: Any) -> Quantity:
     """Take the smaller of two quantities.
 
@@ -331,7 +356,9 @@ def chart(
     marks: Sequence[Mark] = (),
     equation: Any = None,
     sentence: str = "",
+    results: Mapping[str, tuple[Any, str]] | None = None,
     guess: Guess | None = None,
+    presets: Mapping[str, Mapping[str, Mapping[str, float]]] | None = None,
     units: Mapping[str, str] | None = None,
     logarithmic: Collection[str] = (),
     note: str = "",
@@ -373,9 +400,14 @@ def chart(
         to it are named and coloured.
     sentence : str
         A sentence under the chart; ``{name}`` of a parameter is a number that can be dragged, of
-        a curve or a formula its value.
+        a curve, a result or a formula its value.
+    results : mapping of str to tuple, optional
+        More values for the sentence, by name: a quantity and its unit.
     guess : Guess, optional
         A question before the curves are shown.
+    presets : mapping, optional
+        Choices, such as ``"model"``, by name: options by name, each with the values of parameters
+        that it sets, in SI units; the first option holds the text's values [any].
     units : mapping of str to str, optional
         Units in which parameters are shown, where not the usual ones.
     logarithmic : collection of str
@@ -409,12 +441,16 @@ def chart(
     _check_names(curves, marks, guess, kind)
     if (vertical in ranges) != (kind == "region"):
         raise ValueError(f"vertical must be a parameter with a range in a region, got {vertical!r}")
-    said = _sentence(sentence, [one.label for one in curves], [*ranges])
+    also = {n: (quantity(what), u) for n, (what, u) in (results or {}).items()}
+    labels = [one.label for one in curves] + (["total"] if kind == "stack" else [])
+    said = _words.sentence(sentence, labels, ranges, also)
     mentioned = [quantity(REGISTRY[what].function) for sort, what in said if sort == "formula"]
     everything = [*(one for _, one in drawn), *filter(None, [*places, shown]), *mentioned]
+    everything += [what for what, _ in also.values()]
     needed = {x, vertical}.difference({""}).union(*(one.names() for one in everything))
     parameters = _parameters.make(x, ranges, defaults, needed, units or {}, logarithmic, log_x)
-    fixed = {one: defaults[one] for one in sorted(needed - set(ranges))}
+    fixed = {one: _parameters.plain(one, defaults[one]) for one in sorted(needed - set(ranges))}
+    choices = _parameters.choices(presets or {}, parameters, fixed)
     axis = {"label": y, **_parameters.scaled(unit), "log": log_y, "top": top, "bottom": bottom}
     spec = {
         "kind": kind,
@@ -423,19 +459,20 @@ def chart(
         "y": axis,
         "parameters": [one.spec() for one in parameters],
         "fixed": fixed,
+        "presets": choices,
         "curves": [_curve(one, what, kind) for one, what in drawn],
         "marks": [_mark(one, what) for one, what in zip(marks, places, strict=True)],
         "note": note,
     }
     names = set[str]().union(*(one.formulas() for one in everything))
     if shown is not None:
-        stack = [pair for pair in drawn if kind == "stack" and not pair[0].line]
-        spec["equation"], symbols = _equation(shown, stack)
+        stack = [(c.label, c.color, q) for c, q in drawn if kind == "stack" and not c.line]
+        spec["equation"], symbols = _words.equation(shown, stack)
         names |= symbols
     if guess and not parameters[0].low <= guess.at <= parameters[0].high:
         raise ValueError(f"guess: at = {guess.at} lies outside the range of {x}")
     if said:
-        spec["sentence"] = [[sort, _said(sort, what)] for sort, what in said]
+        spec["sentence"] = [[sort, _words.follower(sort, what, also)] for sort, what in said]
     if guess:
         spec["guess"] = asdict(guess)
     slug = name or re.sub(r"[^a-z0-9]+", "-", title.lower()).strip("-")
@@ -444,26 +481,17 @@ def chart(
     )
 
 
-def show(*args: Any, **kwargs: Any) -> None:
-    """Make a chart and show it; the arguments are those of `chart`.
-
-    Parameters
-    ----------
-    *args, **kwargs
-        As for `chart`.
-    """
-    display(chart(*args, **kwargs))  # type: ignore[no-untyped-call]
-
-
 def script() -> str:
     """Give the script that moves the charts, without the formulas.
 
     Returns
     -------
     str
-        JavaScript.
+        JavaScript, its comments and indentation left out: readers fetch it, and do not read it.
     """
-    return "\n".join(_files(".js"))
+    whole = "\n".join(_files(".js"))
+    bare = re.sub(r"^\s*/\*\*.*?\*/$|^\s*//[^\n]*$", "", whole, flags=re.MULTILINE | re.DOTALL)
+    return "\n".join(line.strip() for line in bare.splitlines() if line.strip()) + "\n"
 
 
 def style() -> str:
@@ -528,58 +556,3 @@ def _special_of(name: str, arguments: Sequence[str], given: Mapping[str, Any]) -
 def _plain(number: Any) -> float:
     """A number as JSON writes it: an integer if it is one."""
     return int(number) if float(number).is_integer() else float(number)
-
-
-def _sentence(text: str, labels: Sequence[str], moved: Sequence[str]) -> list[tuple[str, str]]:
-    """Split a sentence into words, parameters, curves and formulas."""
-    parts: list[tuple[str, str]] = []
-    for number, part in enumerate(re.split(r"\{([^}]*)\}", text)):
-        if not number % 2:
-            parts += [("text", part)] if part else []
-        elif part in moved:
-            parts.append(("parameter", part))
-        elif part in labels or part == "total":
-            parts.append(("curve", part))
-        elif part in REGISTRY:
-            parts.append(("formula", part))
-        else:
-            raise ValueError(f"sentence: {part!r} is no parameter with a range, curve or formula")
-    return parts
-
-
-def _braced(made: Formula, stack: Sequence[tuple[Curve, Quantity]]) -> str:
-    """LaTeX of a sum with a brace under each term, if the stack is the formula's sum."""
-    terms = [one.formula for _, one in stack if isinstance(one, Value) and not one.given]
-    difference = made.expression - sum(one.expression for one in terms)
-    if not terms or len(terms) < len(stack) or sympy.simplify(difference) != 0:
-        return ""
-    return " + ".join(
-        rf"\underbrace{{{one.latex}}}_{{\text{{{curve.label}}}}}"
-        for (curve, _), one in zip(reversed(stack), reversed(terms), strict=True)
-    )
-
-
-def _said(kind: str, text: str) -> Any:
-    if kind != "formula":
-        return text
-    unit = _parameters.usual(REGISTRY[text].result.unit)
-    return {"term": {"formula": text}, **_parameters.scaled(unit)}
-
-
-def _equation(
-    shown: Value, stack: Sequence[tuple[Curve, Quantity]]
-) -> tuple[dict[str, Any], set[str]]:
-    """The equation for the page, and the formulas that its symbols stand for."""
-    made = shown.formula
-    colors = {curve.label: curve.color for curve, _ in stack}
-    right = mathml.math(_braced(made, stack) or made.latex, block=True, colors=colors)
-    arguments = {entry.name for entry in made.parameters}
-    found = set(re.findall(r"data-symbol='(\w+)'", right)) - arguments
-    symbols = {one for one in found if one in REGISTRY}
-    return {
-        "left": mathml.symbol(made.name),
-        "right": right,
-        "term": shown.spec(),
-        "parameters": [entry.name for entry in made.parameters],
-        **_parameters.scaled(_parameters.usual(notation.by_name(made.name).unit)),
-    }, symbols

@@ -81,6 +81,11 @@ def test_a_chapter_without_exploration_is_found() -> None:
     assert "nothing to operate in the first 6 cells" in only_fault(notebook)
 
 
+def test_a_live_chart_is_something_to_operate() -> None:
+    notebook = replaced(clean(), "explore(draw)", "live.chart(draw)")
+    assert not any("nothing to operate" in fault for fault in structure.check(notebook, NAME))
+
+
 def test_a_late_exploration_is_found() -> None:
     notebook = clean()
     notebook.cells[2:2] = [code("1 + 1", text("2")), *(markdown("Words.") for _ in range(3))]

@@ -39,7 +39,7 @@ from serving.speculation import Speculator
 
 BELOW = {"formulas", "notation", "errors", "units"}
 """Modules that the numeric ones stand on; `formulas` has tests of its own here."""
-FOR_CHAPTERS = {"book", "ledger", "live", "plotting", "reader", "sheet", "validation"}
+FOR_CHAPTERS = {"book", "ledger", "live", "palette", "plotting", "reader", "sheet", "validation"}
 """Modules that show numbers and do not compute them."""
 
 EDGES = [0, 0.0, -0.0, 5e-324, 1e-300, 1e-16, 1e-9, 0.07, 0.5, 1, 1 + 2**-52, 3, 8, 100, 2**53 + 1]

@@ -62,7 +62,9 @@ def drawn(case):
 
 
 @pytest.mark.parametrize("case", range(150))
-def test_every_step_is_that_of_a_scheduler_written_out(case):
+def test_every_step_is_that_of_a_scheduler_written_out(case, monkeypatch):
+    if case % 2:
+        monkeypatch.setattr(_engine_state, "CIRCLE", 4)  # most answers go round it
     times, prompts, answers, rules, reading, whole, paged, slope = drawn(case)
     requests = list(zip(times.tolist(), prompts.tolist(), answers.tolist(), strict=True))
     log = schedule(

@@ -7,6 +7,7 @@ import json
 import random
 import re
 from collections.abc import Callable
+from fractions import Fraction
 from pathlib import Path
 from xml.etree import ElementTree
 
@@ -270,9 +271,8 @@ def made(**changes) -> live.Chart:
 
 
 def data_of(chart: live.Chart) -> dict:
-    """Read the data that the page gets."""
-    written = re.search(r'data-live="([^"]*)"', chart._repr_mimebundle_()["text/html"])
-    return json.loads(html.unescape(written[1]))
+    """Return the data that the page gets."""
+    return json.loads(json.dumps(chart.spec))
 
 
 TOTALS = """(spec, points) => points.map((point) => {
@@ -417,6 +417,54 @@ def test_a_region_names_the_limit_that_binds(page):
     assert said(arrival_rate=20, batch=30) == "not allowed: response"
 
 
+def test_the_best_number_within_limits_is_the_same_in_the_page(page):
+    limits = [
+        live.of(formulas.utilization) / "utilization_target",
+        live.of(formulas.surrogate_total) / 0.3,
+    ]
+    best = live.best("batch", range(1, 129), formulas.surrogate_total, limits)
+    source = random.Random(3)
+    points = [
+        {
+            "arrival_rate": source.uniform(1, 400),
+            "t_fixed": source.uniform(0.001, 0.2),
+            "t_req": source.choice([0, 0.001]),
+            "utilization_target": source.choice([0.5, 0.7, 1]),
+        }
+        for _ in range(60)
+    ]
+    ask = "(term, all) => all.map((p) => live.attempt(term, p).value ?? 'none')"
+    there = asked(page, ask, best.spec(), points)
+    here = [float(best.values(point)) for point in points]
+    assert here.count(np.inf) > 3
+    assert len(set(here)) > 15
+    assert there == [one if np.isfinite(one) else "none" for one in here]
+
+
+def test_a_limit_that_is_just_met_is_met(page):
+    # 100 requests/s of 5 ms each load a batch of 10 to 75 % exactly
+    ratio = live.of(formulas.utilization) / "utilization_target"
+    best = live.best("batch", range(1, 65), "batch", [ratio])
+    point = {"arrival_rate": 100, "t_fixed": 0.025, "t_req": 0.005, "utilization_target": 0.75}
+    assert asked(page, "live.evaluate", best.spec(), point) == 10
+    assert float(best.values(point)) == 10
+
+
+def test_results_and_choices_reach_the_page():
+    chart = made(
+        sentence="At {arrival_rate}: {choice}.",
+        results={"choice": (live.best("batch", range(1, 9), formulas.surrogate_total), "requests")},
+        presets={"server": {"this": {"t_fixed": 0.05}, "that": {"t_fixed": 0.02, "t_req": 0.001}}},
+    )
+    data = data_of(chart)
+    assert data["sentence"][3][0] == "result"
+    assert data["sentence"][3][1]["term"]["best"] == "batch"
+    assert data["presets"][0]["options"][1] == {
+        "label": "that",
+        "values": {"t_fixed": 0.02, "t_req": 0.001},
+    }
+
+
 @pytest.mark.parametrize("kind", ["bars", "gantt"])
 def test_other_kinds_have_a_still_picture_and_words(kind):
     play = live.Curve(live.replay(max_batch="batch", max_wait=0), "greedy", "greedy")
@@ -431,9 +479,25 @@ def test_a_chart_is_one_output_that_is_the_same_each_time(monkeypatch):
     monkeypatch.setenv("SERVING_STILL", "1")
     first, again = made()._repr_mimebundle_(), made()._repr_mimebundle_()
     assert first == again
+    written = re.search(r'data-live="([^"]*)"', first["text/html"])
+    assert json.loads(html.unescape(written[1])) == data_of(made())
     assert first["text/html"].startswith('<figure class="live" id="live-a-title"')
     assert '<div class="live-still"><svg role="img"' in first["text/html"]
     assert "<script" not in first["text/html"]
+
+
+def test_the_script_leaves_out_comments_and_nothing_else():
+    bare = live.script().splitlines()
+    folder = Path(live.__file__).parent / live.RUNTIME
+    left = list(reversed(bare))
+    for path in sorted(folder.glob("*.js")):
+        for line in map(str.strip, path.read_text("utf-8").splitlines()):
+            if left and line == left[-1]:
+                left.pop()
+            else:
+                assert not line or line.startswith(("//", "/*", "*"))
+    assert not left
+    assert not any(line.startswith(("//", "/*", "* ")) for line in bare)
 
 
 def test_in_a_live_session_it_brings_its_script(monkeypatch):
@@ -456,6 +520,11 @@ def test_the_terms_of_a_stack_are_named_in_its_equation():
     assert [one in equation["right"] for one in ("c-wait", "c-accumulation", "c-service")]
     assert "munder" in equation["right"]
     assert "munder" not in data_of(made(curves=PARTS[:1]))["equation"]["right"]
+
+
+def test_numbers_of_numpy_and_fractions_are_numbers_of_a_chart():
+    other = {"batch": np.int64(16), "arrival_rate": np.float64(100), "t_fixed": Fraction(1, 20)}
+    assert made(defaults=DEFAULTS | other).spec == made().spec
 
 
 def test_parameters_without_a_range_stay():
@@ -489,8 +558,13 @@ def test_parameters_without_a_range_stay():
         ({"guess": live.Guess("?", "wait", 99)}, ValueError, "guess: at = 99 lies outside"),
         ({"equation": "batch"}, TypeError, "equation must be a formula"),
         ({"sentence": "At {t_req}."}, ValueError, "sentence: 't_req' is no parameter"),
-        ({"kind": "region", "marks": [], "guess": None}, ValueError, "vertical must be a parameter with a range"),
+        ({"kind": "region", "marks": [], "guess": None}, ValueError, "vertical must be"),
         ({"vertical": "batch"}, ValueError, "vertical must be a parameter with a range"),
+        ({"sentence": "{total}", "kind": "line", "guess": None, "marks": []}, ValueError,
+         "sentence: 'total' is no parameter"),
+        ({"presets": {"s": {"a": {"load": 1}}}}, ValueError, "'a' sets load, which no curve"),
+        ({"presets": {"s": {"a": {"t_fixed": 9}}}}, ValueError, "'a' sets t_fixed outside"),
+        ({"presets": {"s": {"a": {"t_fixed": 0.06}}}}, ValueError, "must hold the defaults"),
         ({"units": {"load": "s"}}, ValueError, "units: load is no parameter with a range"),
     ],
 )  # fmt: skip
@@ -514,5 +588,7 @@ def test_what_is_wrong_with_a_quantity_is_named():
         quantity(True)
     with pytest.raises(ValueError, match="what must be one of mean_size"):
         live.window("size")
+    with pytest.raises(ValueError, match="steps of one"):
+        live.best("batch", range(1, 9, 2), "batch")
     with pytest.raises(ValueError, match="batch must be one of"):
         live.replay(batch=3)

@@ -14,13 +14,15 @@
   };
 
   /** The beginning of a text. @param {string} text */
-  const short = (text) => text.replace(/\s+/g, " ").trim().slice(0, 60);
+  const short = (text) => text.replace(/\s+/g, " ").trim().slice(0, 90);
 
   /** Wait until scripts have drawn, fonts have come, movements have ended; unfold what is folded. */
   const settle = async () => {
     await window.MathJax?.startup?.promise;
-    for (const box of document.querySelectorAll("details")) box.open = true;
-    for (const box of document.querySelectorAll(".toggle-hidden > .toggle-button")) box.click();
+    // Menus stay closed: open ones lie over the text.
+    for (const box of document.querySelectorAll("main details")) {
+      box.open ||= !box.closest(".bd-header-article");
+    }
     for (const image of document.images) image.loading = "eager";
     await document.fonts.ready;
     for (let frame = 0; frame < 2; frame++) await new Promise(requestAnimationFrame);
@@ -122,13 +124,15 @@
     return faults.length ? [`${faults[0]} (${scrolled} px for ${limit})`] : [];
   };
 
-  const SHOWN = ["color", "fontSize", "fontWeight", "textShadow"];
+  /** Whether less contrast is enough for a text. @param {CSSStyleDeclaration} style */
+  const large = ({ fontSize, fontWeight }) =>
+    parseFloat(fontSize) >= (Number(fontWeight) >= 700 ? 18.66 : 24);
   const BEHIND = ["backgroundColor", "backgroundImage", "opacity", "filter", "mixBlendMode"];
   const NOTHING = ["rgba(0, 0, 0, 0)", "none", "1", "none", "normal"].join();
 
-  const SOME = 3; // of one look: axe-core leaves open what is covered in part
+  const SOME = 2; // of one look: axe-core leaves open what is covered in part
 
-  /** Some elements of each look: text of one colour and size on the same layers is judged once. */
+  /** Some elements of each look: text of one colour on the same layers is judged once. */
   const looks = () => {
     const layers = new Map([[null, ""]]);
     const behind = (element) => {
@@ -146,32 +150,29 @@
       if (!length || !element.checkVisibility({ visibilityProperty: true })) continue;
       const style = getComputedStyle(element);
       // axe-core leaves open single letters as well.
-      const key = behind(element) + SHOWN.map((name) => style[name]).join() + (length > 1);
+      const own = [style.color, style.textShadow, large(style), length > 1];
+      const key = behind(element) + own.join();
       if (!found.has(key)) found.set(key, []);
       if (found.get(key).length < SOME) found.get(key).push(element);
     }
     return [...found.values()].flat();
   };
 
-  const say = ({ violations }) =>
-    violations.flatMap(({ id, nodes }) => {
-      const { target, any, all, none } = nodes[0];
-      const why = [...any, ...all, ...none][0]?.message ?? "";
+  /** Rules whose outcome another theme or width can change. */
+  const BY_LOOK = ["color-contrast", "link-in-text-block", "scrollable-region-focusable"];
+
+  /** What axe-core finds, by all its rules or by those of looks alone. @param {boolean} all */
+  const access = async (all) => {
+    for (const element of looks()) element.setAttribute("data-look", "");
+    axe.configure({ rules: [{ id: "color-contrast", selector: "[data-look]" }] });
+    // axe-core would ask for style sheets once more, by addresses that it gets wrong.
+    const options = { resultTypes: ["violations"], preload: false, iframes: false };
+    const { violations } = await axe.run(document, all ? options : { ...options, runOnly: BY_LOOK });
+    return violations.flatMap(({ id, nodes }) => {
+      const { target, any, all: every, none } = nodes[0];
+      const why = [...any, ...every, ...none][0]?.message ?? "";
       return `axe ${id} (${nodes.length}): ${target.join(" ")}: ${short(why)}`;
     });
-
-  /** What axe-core finds; contrast by itself, since it takes most of the time. */
-  const access = async () => {
-    // axe-core would ask for style sheets once more, by addresses that it gets wrong.
-    const common = { resultTypes: ["violations"], preload: false, iframes: false };
-    const rules = { "color-contrast": { enabled: false } };
-    const contrast = { runOnly: { type: "rule", values: ["color-contrast"] } };
-    const include = looks();
-    const exclude = include.flatMap((one) => [...one.children].filter((c) => !include.includes(c)));
-    return [
-      ...say(await axe.run(document, { ...common, rules })),
-      ...(include.length ? say(await axe.run({ include, exclude }, { ...common, ...contrast })) : []),
-    ];
   };
 
   /** How many there are of what is checked. */

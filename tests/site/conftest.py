@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -10,17 +9,8 @@ import pytest
 from playwright.sync_api import Browser, sync_playwright
 
 import chromium
+from built import SITE, names
 from server import serving
-
-ROOT = Path(__file__).parents[2]
-SITE = Path(os.environ.get("SITE", ROOT / "_build" / "html")).resolve()
-"""The pages to test. Another folder than the book's own can be named, to test what is published."""
-
-
-def names() -> list[str]:
-    """Every page that was built; none before `make book`."""
-    pages = (path.relative_to(SITE) for path in SITE.rglob("*.html"))
-    return sorted(page.as_posix() for page in pages if not page.parts[0].startswith("_"))
 
 
 def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
@@ -29,21 +19,24 @@ def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
         metafunc.parametrize("name", names())
 
 
+def pytest_runtest_setup(item: pytest.Function) -> None:
+    """Skip what needs a browser where there is none; said here, it is one line of the summary."""
+    if "browser" in item.fixturenames and chromium.find() is None:
+        pytest.skip(chromium.ABSENT)
+
+
 @pytest.fixture(scope="session")
 def site() -> Path:
     """The folder of the built pages."""
-    assert names(), f"no pages in {SITE}: `make book` builds them"
+    assert names(), f"no pages in {SITE}: `make pages` builds them"
     return SITE
 
 
 @pytest.fixture(scope="module")
 def browser() -> Iterator[Browser]:
     """A browser, for one module: as long as it runs, no other event loop can in this process."""
-    program = chromium.find()
-    if program is None:
-        pytest.skip(chromium.ABSENT)
     with sync_playwright() as playwright:
-        running = chromium.launch(playwright, program)
+        running = chromium.launch(playwright, chromium.find() or "")
         yield running
         running.close()
 

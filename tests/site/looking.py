@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from contextlib import contextmanager
 from importlib.resources import files
 from pathlib import Path
@@ -75,7 +75,13 @@ def opened(page: Page, url: str) -> None:
     page.evaluate("checks.settle()")
 
 
-def look(browser: Browser, url: str, origin: str) -> tuple[list[str], dict[str, int]]:
+def look(
+    browser: Browser,
+    url: str,
+    origin: str,
+    thorough: bool = False,
+    themes: Collection[str] = tuple(WIDTHS),
+) -> tuple[list[str], dict[str, int]]:
     """
     Look at a page in both themes and at both widths.
 
@@ -87,6 +93,11 @@ def look(browser: Browser, url: str, origin: str) -> tuple[list[str], dict[str, 
         The page.
     origin
         What the address of each request must begin with.
+    thorough
+        Whether axe-core tries all its rules in the second theme and width too, not only those
+        whose outcome depends on them: for what the theme puts on every page, one page will do.
+    themes
+        Names of the themes.
 
     Returns
     -------
@@ -94,7 +105,8 @@ def look(browser: Browser, url: str, origin: str) -> tuple[list[str], dict[str, 
         What is wrong, each fault once; and how many formulas, pictures and looks of text there are.
     """
     faults: list[str] = []
-    for theme, (first, second) in WIDTHS.items():
+    for theme in themes:
+        first, second = WIDTHS[theme]
         with tab(browser, theme, first) as page:
             diary = Diary(page, origin)
             opened(page, url)
@@ -105,7 +117,7 @@ def look(browser: Browser, url: str, origin: str) -> tuple[list[str], dict[str, 
             counts = page.evaluate("checks.counted()")
             found = page.evaluate("checks.wide()")
             page.evaluate(AXE)
-            found += page.evaluate("checks.access()")
+            found += page.evaluate("(all) => checks.access(all)", thorough or theme == "light")
             faults += [f"{fault} [{theme}, {first} px]" for fault in found]
             page.set_viewport_size({"width": second, "height": HEIGHT})
             faults += [

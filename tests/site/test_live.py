@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 from playwright.sync_api import Browser, Locator, Page
 
-from conftest import SITE, names
+from built import SITE, names
 from looking import Diary, opened, tab
 from terms import heard, points, said
 

@@ -5,10 +5,10 @@ from __future__ import annotations
 import sys
 from collections import Counter
 
-import chromium
 import pytest
 from bs4 import BeautifulSoup
 
+import chromium
 import pdf
 
 TOC = {

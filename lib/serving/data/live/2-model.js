@@ -5,7 +5,7 @@
   /** Why there is no value at a point. */
   class Outside {
     /**
-     * @param {"unstable"|"domain"|"large"|"grid"} kind
+     * @param {"unstable"|"domain"|"large"|"grid"|"none"} kind
      * @param {string} name  The formula, or the quantity that leaves the grid.
      * @param {object} [more]  condition: its MathML; left, right: its sides.
      */
@@ -77,6 +77,25 @@
     return table.log ? Math.exp(sum) : sum;
   };
 
+  /** Whether a ratio is at most one: by floats, or exactly where they are too close to tell. */
+  const within = (term, point) => {
+    const { value } = live.attempt(term, point, true);
+    return Math.abs(value - 1) > 1e-9 ? value < 1 : live.attempt(term, point).value <= 1;
+  };
+
+  /** The whole number at which the objective is least while no limit's ratio exceeds one. */
+  const best = ({ best: name, range: [low, high], objective, limits }, point) => {
+    let found;
+    for (let x = low; x <= high; x++) {
+      const there = { ...point, [name]: x };
+      const { value } = live.attempt(objective, there, true);
+      if (value === undefined || (found && value >= found.value)) continue;
+      if (limits.every((one) => within(one, there))) found = { x, value };
+    }
+    if (!found) throw new Outside("none", name);
+    return found.x;
+  };
+
   const operations = {
     sum: (...all) => all.reduce((a, b) => a + b),
     product: (...all) => all.reduce((a, b) => a * b),
@@ -102,6 +121,7 @@
       for (const [name, one] of Object.entries(term.at || {})) given[name] = inner(one);
       return live.value(term.formula, given, fast);
     }
+    if (term.best) return best(term, point);
     if (term.lines) return live.lookup(term, term.at.map(inner));
     if (term.special) return live.specials[term.special](...term.of.map(inner));
     const value = operations[term.op](...term.of.map(inner));

@@ -30,7 +30,8 @@
   live.written = (si, of, count = 4) => {
     const [p, q] = of.scale;
     const amount = live.digits((si * q) / p, count);
-    return of.unit ? `${amount} ${of.unit}` : amount;
+    const unit = amount === "1" ? of.unit.replace(/^(request|token|byte)s\b/, "$1") : of.unit;
+    return unit ? `${amount} ${unit}` : amount;
   };
 
   /** Places of ticks between two ends. */

@@ -139,6 +139,7 @@
 
   const REASONS = {
     unstable: "unstable", domain: "not defined", large: "too large", grid: "outside the table",
+    none: "none meets the limits",
   };
   live.reasons = REASONS;
 

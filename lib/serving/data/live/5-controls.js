@@ -74,13 +74,17 @@
     const label = element("label", { for: id }, live.parsed(one.symbol), ` ${one.meaning}`);
     const unit = element("span", { class: "live-unit" }, one.unit);
     const row = element("div", { class: "live-control" }, label, slider, field, unit, fault);
-    let shown = one.value;
+    let shown = null;
     const complain = (words) => {
       fault.textContent = words;
       if (words) field.setAttribute("aria-invalid", "true");
       else field.removeAttribute("aria-invalid");
     };
-    const ask = (si) => complain(set(si) || "");
+    const ask = (si) => {
+      const words = set(si);
+      if (!words) show(si);
+      complain(words);
+    };
     slider.addEventListener("input", () => ask(valueAt(one, Number(slider.value))));
     slider.addEventListener("keydown", (event) => {
       const next = live.keyed(one, shown, event.key);
@@ -99,16 +103,39 @@
       event.preventDefault();
       ask(moved(one, shown, steps));
     });
-    /** Show a value that was set, here or elsewhere. */
-    const show = (si) => {
+    /** Show a value that was set, here or elsewhere; anew, whatever is in the field. */
+    const show = (si, anew = false) => {
+      if (si === shown && !anew) return; // what is written in the field, right or wrong, stays
       shown = si;
       slider.value = position(one, si);
       slider.setAttribute("aria-valuetext", live.written(si, one));
       const typed = document.activeElement === field && live.read(one, field.value).si === si;
-      if (!typed) field.value = live.toShown(si, one);
+      if (!typed || anew) field.value = live.toShown(si, one);
       complain("");
     };
-    return { row, show, complain };
+    return { row, show };
+  };
+
+  /**
+   * A choice that sets several parameters at once, such as a model.
+   * @param {{label: string, options: {label: string, values: Object<string, number>}[]}} choice
+   * @param {(values: Object<string, number>) => string} take  Sets them and says what is wrong.
+   */
+  live.choice = ({ label, options }, take) => {
+    const id = `live-field-${++count}`;
+    const select = element("select", { id }, ...options.map((one, k) => element("option", { value: k }, one.label)));
+    const fault = element("p", { class: "live-fault", role: "alert" });
+    const row = element("div", { class: "live-control live-choice" }, element("label", { for: id }, label), select, fault);
+    const chosen = () => Number(select.value);
+    const values = () => options[chosen()].values;
+    select.addEventListener("change", () => { fault.textContent = take(values()); });
+    /** Choose an option by its number, the first where there is none. */
+    const choose = (k) => {
+      select.value = options[k] ? k : 0;
+      fault.textContent = "";
+      return values();
+    };
+    return { row, chosen, values, choose };
   };
 
   /** A number in a sentence that is dragged left and right, or moved by arrow keys. */

@@ -62,6 +62,7 @@
       numbers.replaceChildren(
         live.parsed(equation.left), " = ", numbered(right, symbolsAt(equation, point)), " = ",
         element("output", { class: outside ? "live-outside-words" : "" }, ...[result].flat()),
+        element("span", { class: "live-unit" }, " (numbers in SI units)"),
       );
     };
     return { made, show };
@@ -71,6 +72,7 @@
   live.reason = (outside) => {
     const { kind, condition, left, right } = outside;
     if (kind === "grid") return `outside the table (${live.digits(left)} to ${live.digits(right)})`;
+    if (kind === "none") return live.reasons.none;
     if (kind === "large") return "too large to be shown";
     const words = kind === "unstable" ? "unstable" : "not defined";
     if (!condition || !Number.isFinite(left + right)) return words;

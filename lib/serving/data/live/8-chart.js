@@ -52,7 +52,8 @@
       this.controls = new Map(spec.parameters.map((one) => [one.name, live.control(one, (si) => this.set(one.name, si))]));
       const reset = element("button", { type: "button", class: "live-reset" }, "Reset to the text’s values");
       reset.addEventListener("click", () => this.reset());
-      const rows = [...this.controls.values()].map(({ row }) => row);
+      this.selects = spec.presets.map((choice) => live.choice(choice, (values) => this.take(values)));
+      const rows = [...this.selects, ...this.controls.values()].map(({ row }) => row);
       this.below = [this.legend, element("div", { class: "live-controls", role: "group", "aria-label": "Parameters" }, ...rows, reset)];
       this.followers = [];
       for (const part of ["sentence", "equation"]) {
@@ -106,7 +107,9 @@
     /** Take over settings of the page's address, those that are allowed. */
     restore() {
       if (!this.address) return;
-      for (const [name, words] of Object.entries(this.address.read())) {
+      const settings = this.address.read();
+      this.selects.forEach((select, k) => Object.assign(this.point, select.choose(Number(settings[`choice${k}`] || 0))));
+      for (const [name, words] of Object.entries(settings)) {
         const one = this.spec.parameters.find((other) => other.name === name);
         const si = Number(words);
         if (one && words.trim() && si >= one.low && si <= one.high && (!one.whole || Number.isInteger(si))) this.point[name] = si;
@@ -137,6 +140,17 @@
       return "";
     }
 
+    /** Set several parameters at once. @returns {string} What is wrong, as for one. */
+    take(values) {
+      const point = { ...this.point, ...values };
+      const computed = this.compute(point);
+      if (!computed) return this.complaint(point);
+      Object.assign(this, { computed, point, hovered: null });
+      this.redraw();
+      this.remember();
+      return "";
+    }
+
     complaint(point) {
       const kinds = Object.values(live.values(this.spec, point)).filter((one) => one.outside);
       const { kind } = kinds[0].outside;
@@ -149,15 +163,22 @@
       this.point = { ...this.defaults };
       this.computed = this.compute(this.point);
       this.hovered = null;
+      for (const select of this.selects) select.choose(0);
+      for (const [name, { show }] of this.controls) show(this.point[name], true);
       this.redraw();
       this.remember();
     }
 
-    /** Write into the address what differs from the text's values. */
+    /** Write into the address what differs from the text's values, once nothing moves any more. */
     remember() {
       if (!this.address) return;
-      const changed = Object.entries(this.point).filter(([name, si]) => si !== this.defaults[name]);
-      this.address.write(Object.fromEntries(changed));
+      clearTimeout(this.remembering);
+      this.remembering = setTimeout(() => {
+        const chosen = this.selects.map((select, k) => [`choice${k}`, select.chosen()]).filter(([, one]) => one);
+        const start = Object.assign({}, this.defaults, ...this.selects.map((select) => select.values()));
+        const moved = this.spec.parameters.map(({ name }) => [name, this.point[name]]).filter(([name, si]) => si !== start[name]);
+        this.address.write(Object.fromEntries([...chosen, ...moved]));
+      }, 200);
     }
 
     reveal() {
@@ -201,11 +222,13 @@
     /** Say the values at the cursor: in the legend at once, to listeners when all is quiet. */
     readout(point, values) {
       const { spec } = this;
-      const said = (found) => (found.outside ? live.reason(found.outside) : live.written(found.value, spec.y));
+      const said = (found) => (found.outside ? live.reasons[found.outside.kind] : live.written(found.value, spec.y));
       const rows = spec.curves.map((curve) =>
         element("li", { class: curve.line ? "live-key live-key-line" : "live-key", style: live.shapes.color(curve.color) },
-          element("span", {}, `${curve.label} `, element("output", {}, ...[said(values[curve.label])].flat()))));
-      if (values.total) rows.push(element("li", {}, element("span", {}, "total ", element("output", {}, ...[said(values.total)].flat()))));
+          element("span", {}, `${curve.label} `, element("output", {}, said(values[curve.label])))));
+      if (values.total) rows.push(element("li", {}, element("span", {}, "total ", element("output", {}, said(values.total)))));
+      const without = spec.curves.map(({ label }) => values[label].outside).find(Boolean);
+      if (without) rows.push(element("li", { class: "live-verdict" }, ...[live.reason(without)].flat()));
       const verdict = this.kind.said ? this.kind.said(spec, point) : "";
       if (verdict) rows.push(element("li", { class: "live-verdict" }, element("output", {}, verdict)));
       const where = this.kind.where(spec).map((one) => live.written(point[one.name], one)).join(" and ");
