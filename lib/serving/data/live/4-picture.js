@@ -195,8 +195,16 @@
     }
   };
 
+  const LETTER = 7.2;
+  /** Where words begin beside a place: right of it, left of it, or as far left as they need. */
+  live.beside = (x, words, { left, right }) => {
+    const width = LETTER * words.length;
+    if (x + 6 + width <= right) return x + 6;
+    return x - 6 - width >= left ? x - 6 - width : Math.max(left, right - width);
+  };
+
   const marks = (group, frame, found) => {
-    const { across, up, upper, lower, right } = frame;
+    const { across, up, upper, lower } = frame;
     let row = 0;
     for (const mark of found) {
       if (mark.place === undefined) continue;
@@ -206,10 +214,10 @@
       if (mark.height !== undefined) {
         group.append(shape("circle", { cx: x, cy: high, r: 5, class: "live-dot", style: color(mark.color) }));
       }
-      const atEnd = x > (frame.left + right) / 2;
+      const words = `${mark.label}: ${live.written(mark.place, frame.x, 3)}`;
       group.append(
-        text(x + (atEnd ? -6 : 6), upper + 14 * row + 12, `${mark.label}: ${live.written(mark.place, frame.x, 3)}`, {
-          "text-anchor": atEnd ? "end" : "start", class: "live-label", style: `color: var(--t-${mark.color})`,
+        text(live.beside(x, words, frame), upper + 14 * row + 12, words, {
+          class: "live-label", style: `color: var(--t-${mark.color})`,
         }),
       );
       row += 1;
