@@ -98,7 +98,7 @@ def join(html: Path, config: dict, toc: dict) -> str:
     for page in pages:
         inside = inside or bool(page.part)
         if page.part:
-            body.append(f"<h1>{page.part}</h1>")
+            body.append(f'<h1 class="part-title">{page.part}</h1>')
             listed.append(f'<p class="part">{page.part}</p>')
         text = article(html, page.name, names, depth=int(inside))
         heading = text.find(["h1", "h2"]).get_text()
