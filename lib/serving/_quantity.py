@@ -179,7 +179,7 @@ class Combined(Quantity):
 
 @dataclass(frozen=True)
 class Table(Quantity):
-    """Values that Python computes when the book is built, over a grid of one or two quantities.
+    """Values that Python computes when the book is built, over a grid of up to three quantities.
 
     The page interpolates between the grid's lines and shows nothing outside them; the still
     picture calls the function itself.
@@ -189,17 +189,25 @@ class Table(Quantity):
     lines: Mapping[str, Sequence[float]]
     given: Mapping[str, Quantity]
     logarithmic: bool = True
+    entries: Sequence[float | None] | None = None
 
     def spec(self) -> Any:
         """Compute the table, six digits an entry; null where there is no value."""
+        if self.entries is not None:  # computed before: a hole is one of the table
+            return self._written(self.entries) | {"empty": "grid"}
         grid = product(*self.lines.values())
         values = [self._entry(dict(zip(self.lines, point, strict=True))) for point in grid]
+        return self._written(
+            [float(f"{one:.6g}") if np.isfinite(one) else None for one in values]
+        )
+
+    def _written(self, values: Sequence[float | None]) -> dict[str, Any]:
         return {
             "names": list(self.lines),
             "lines": [list(lines) for lines in self.lines.values()],
             "at": [self._at(name).spec() for name in self.lines],
             "log": self.logarithmic,
-            "values": [float(f"{one:.6g}") if np.isfinite(one) else None for one in values],
+            "values": list(values),
         }
 
     def values(self, point: Point) -> Array:

@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from . import window
+from . import _fit, window
 from ._quantity import Point, Quantity
 
 MOST = 512
@@ -64,6 +64,10 @@ FUNCTIONS: dict[str, Callable[..., float]] = {
     "window_mean_delay": lambda *given: window.form(*given).mean_delay,
     "window_full": lambda *given: window.form(*given).full,
     "replay": mean_of_second,
+    **{
+        f"fit_{what}": lambda *given, what=what: float(getattr(_fit.named(*given), what))
+        for what in _fit.Fit._fields
+    },
 }
 """By the names that the page has for them."""
 

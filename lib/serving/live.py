@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import html
 import json
+import math
 import os
 import re
 from collections.abc import Callable, Collection, Mapping, Sequence
@@ -16,7 +17,7 @@ from dataclasses import asdict, dataclass
 from importlib import resources
 from typing import Any
 
-from . import _javascript, _parameters, _still, _words, palette
+from . import _fit, _javascript, _parameters, _still, _words, palette
 from ._parameters import Parameter
 from ._quantity import Best, Combined, Quantity, Table, Value, quantity
 from ._special import FUNCTIONS, Special
@@ -27,6 +28,8 @@ RUNTIME = "data/live"
 FOREVER = 1e9
 """Longer than any second of requests: a window that never closes before it is full [s]."""
 KINDS = ("line", "stack", "bars", "region", "gantt")
+VERDICTS = ("batch", "fit")
+"""Texts that the page writes under a chart: see ``data/live/7-verdicts.js``."""
 
 
 @dataclass(frozen=True)
@@ -94,6 +97,25 @@ class Guess:
     question: str
     curve: str
     at: float
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """What follows from the present numbers, in sentences that the page writes.
+
+    Attributes
+    ----------
+    name : str
+        One of `VERDICTS`.
+    terms : mapping of str to formula, Quantity, str or float
+        What the sentences are made of, by the names that the page has for them [any].
+    strict : bool
+        Whether a setting at which a curve has no value is refused, with a message by its field.
+    """
+
+    name: str
+    terms: Mapping[str, Any]
+    strict: bool = False
 
 
 @dataclass(frozen=True)
@@ -189,6 +211,7 @@ def grid(
     function: Callable[..., float],
     over: Mapping[str, Sequence[float]],
     logarithmic: bool = True,
+    entries: Sequence[float | None] | None = None,
     **given: Any,
 ) -> Quantity:
     """Compute a function over a grid now, for the page to interpolate between the grid's lines.
@@ -199,9 +222,12 @@ def grid(
         Takes the names of ``over`` as keywords and returns a number in SI units; ``inf`` or an
         `UnstableError` where there is none. Whole numbers are passed as such.
     over : mapping of str to sequence of float
-        Grid lines of one or two quantities, increasing [any].
+        Grid lines of up to three quantities, increasing [any].
     logarithmic : bool
         Whether the logarithm is interpolated; then the values must be above 0.
+    entries : sequence of float or None, optional
+        Values that were computed before, the last quantity running fastest; None where the
+        table has a hole [any].
     **given : formula, Quantity, str or float
         What a quantity of ``over`` is, if not the chart's parameter of the same name [any].
 
@@ -215,17 +241,20 @@ def grid(
     TypeError
         If a given name is not one of the grid.
     ValueError
-        If there are not one or two quantities, or lines do not increase.
+        If there are not one to three quantities, lines do not increase, or entries are missing.
     """
-    if not 1 <= len(over) <= 2:
-        raise ValueError(f"over must have one or two quantities, got {list(over)}")
+    if not 1 <= len(over) <= 3:
+        raise ValueError(f"over must have one to three quantities, got {list(over)}")
     for name, lines in over.items():
         if len(lines) < 2 or any(b <= a for a, b in zip(lines, lines[1:], strict=False)):
             raise ValueError(f"over: the lines of {name} must increase, got {list(lines)}")
     if unknown := sorted(set(given) - set(over)):
         raise TypeError(f"grid: {', '.join(unknown)} is no quantity of over")
     lines = {name: [_plain(one) for one in lines] for name, lines in over.items()}
-    return Table(function, lines, {n: quantity(one) for n, one in given.items()}, logarithmic)
+    if entries is not None and len(entries) != (size := math.prod(map(len, lines.values()))):
+        raise ValueError(f"entries must be {size} for this grid, got {len(entries)}")
+    places = {n: quantity(one) for n, one in given.items()}
+    return Table(function, lines, places, logarithmic, entries)
 
 
 def window(what: str, **given: Any) -> Quantity:
@@ -306,6 +335,31 @@ def best(name: str, over: range, objective: Any, limits: Sequence[Any] = ()) -> 
     return Best(name, over.start, over.stop - 1, quantity(objective), ratios)
 
 
+def fit(what: str, **given: Any) -> Quantity:
+    """Take what is to be known of a cache in a device's memory, by places in lists of the page.
+
+    Parameters
+    ----------
+    what : str
+        ``"token"``, ``"sequence"``, ``"weights"``, ``"usable"`` and ``"room"`` in bytes on each
+        device, or ``"count"`` of the sequences that fit.
+    **given : formula, Quantity, str or float
+        ``model``, ``accelerator``, ``devices``, ``cache_format``, ``weight_format``, ``share``
+        of the memory and ``tokens``, if not the chart's parameters [any].
+
+    Returns
+    -------
+    Quantity
+        The page counts it from layouts that it is given as ``data``: see `serving.calculator`.
+
+    Raises
+    ------
+    ValueError
+        If ``what`` or an argument is another.
+    """
+    return _special_of(f"fit_{what}", _fit.ARGUMENTS, given)
+
+
 def least(one: Any, other: Any) -> Quantity:
     """Take the smaller of two quantities.
 
@@ -361,6 +415,8 @@ def chart(
     presets: Mapping[str, Mapping[str, Mapping[str, float]]] | None = None,
     units: Mapping[str, str] | None = None,
     logarithmic: Collection[str] = (),
+    verdict: Verdict | None = None,
+    data: Mapping[str, Any] | None = None,
     note: str = "",
     name: str = "",
 ) -> Chart:
@@ -412,6 +468,10 @@ def chart(
         Units in which parameters are shown, where not the usual ones.
     logarithmic : collection of str
         Parameters whose sliders are logarithmic.
+    verdict : Verdict, optional
+        Sentences that follow from the present numbers, under the legend.
+    data : mapping, optional
+        What functions of the page look up, by name, as JSON has it.
     note : str
         What the reader must know about the curves, such as what a table holds for.
     name : str
@@ -447,6 +507,10 @@ def chart(
     mentioned = [quantity(REGISTRY[what].function) for sort, what in said if sort == "formula"]
     everything = [*(one for _, one in drawn), *filter(None, [*places, shown]), *mentioned]
     everything += [what for what, _ in also.values()]
+    if verdict and verdict.name not in VERDICTS:
+        raise ValueError(f"verdict must be one of {', '.join(VERDICTS)}, got {verdict.name!r}")
+    terms = {n: quantity(one) for n, one in verdict.terms.items()} if verdict else {}
+    everything += terms.values()
     needed = {x, vertical}.difference({""}).union(*(one.names() for one in everything))
     parameters = _parameters.make(x, ranges, defaults, needed, units or {}, logarithmic, log_x)
     fixed = {one: _parameters.plain(one, defaults[one]) for one in sorted(needed - set(ranges))}
@@ -475,6 +539,11 @@ def chart(
         spec["sentence"] = [[sort, _words.follower(sort, what, also)] for sort, what in said]
     if guess:
         spec["guess"] = asdict(guess)
+    if verdict:
+        made = {n: q.spec() for n, q in terms.items()}
+        spec["verdict"] = {"name": verdict.name, "terms": made, "strict": verdict.strict}
+    if data:
+        spec["data"] = dict(data)
     slug = name or re.sub(r"[^a-z0-9]+", "-", title.lower()).strip("-")
     return Chart(
         title, slug, kind, parameters, fixed, tuple(curves), tuple(marks), spec, frozenset(names)
@@ -547,7 +616,9 @@ def _mark(one: Mark, at: Quantity | None) -> dict[str, Any]:
 
 def _special_of(name: str, arguments: Sequence[str], given: Mapping[str, Any]) -> Quantity:
     if name not in FUNCTIONS:
-        raise ValueError(f"what must be one of mean_size, mean_delay and full, got {name!r}")
+        sort, _, what = name.partition("_")
+        known = [one.partition("_")[2] for one in FUNCTIONS if one.startswith(f"{sort}_")]
+        raise ValueError(f"what must be one of {', '.join(known)}, got {what!r}")
     if unknown := sorted(set(given) - set(arguments)):
         raise ValueError(f"{', '.join(unknown)} must be one of {', '.join(arguments)}")
     return Special(name, tuple(quantity(given.get(one, one)) for one in arguments))

@@ -60,19 +60,19 @@
     return [k, last ? (x - lines[k]) / (lines[k + 1] - lines[k]) : 0];
   };
 
-  /** Interpolate a table of one or two parameters between its grid lines, and only there. */
+  /** Interpolate a table between the grid lines of its quantities, and only there. */
   live.lookup = (table, point) => {
-    const [rows, columns = [0]] = table.lines;
-    const [i, u] = place(rows, point[0], table.names[0]);
-    const [j, v] = table.lines[1] ? place(columns, point[1], table.names[1]) : [0, 0];
+    let corners = [[0, 1]];
+    table.lines.forEach((lines, axis) => {
+      const [k, u] = place(lines, point[axis], table.names[axis]);
+      corners = corners.flatMap(([at, weight]) =>
+        [[k, 1 - u], [k + 1, u]].filter(([, share]) => share).map(([line, share]) => [at * lines.length + line, weight * share]));
+    });
     let sum = 0;
-    for (const [row, weight] of [[i, 1 - u], [i + 1, u]]) {
-      for (const [column, share] of [[j, 1 - v], [j + 1, v]]) {
-        if (!(weight * share)) continue;
-        const entry = table.values[row * columns.length + column];
-        if (entry === null) throw new Outside("unstable", table.names[0]);
-        sum += weight * share * (table.log ? Math.log(entry) : entry);
-      }
+    for (const [at, weight] of corners) {
+      const entry = table.values[at];
+      if (entry === null) throw new Outside(table.empty || "unstable", table.names[0]);
+      sum += weight * (table.log ? Math.log(entry) : entry);
     }
     return table.log ? Math.exp(sum) : sum;
   };

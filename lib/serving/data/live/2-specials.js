@@ -83,5 +83,7 @@
     window_mean_delay: (...given) => formed(...given).delay,
     window_full: (...given) => formed(...given).full,
     replay: replayed,
+    ...Object.fromEntries(["token", "sequence", "weights", "usable", "room", "count"].map((what) =>
+      [`fit_${what}`, (...setting) => live.fit(...setting)[what]])),
   };
 }

@@ -75,7 +75,7 @@
     const most = sorted.at(-1);
     if (y.log) {
       const positive = sorted.filter((one) => one > 0);
-      return [y.bottom ?? positive[0] / 1.2, y.top ?? positive.at(-1) * 1.2];
+      return [y.bottom ?? (positive[0] ?? 1) / 1.2, y.top ?? (positive.at(-1) ?? 10) * 1.2];
     }
     const typical = sorted[Math.floor(sorted.length / 2)];
     const high = y.top ?? (typical > 0 ? Math.min(most, 4 * typical) : most) * 1.05;

@@ -116,6 +116,9 @@
     return { row, show };
   };
 
+  /** A name as it stands in the address. */
+  const slug = (words) => words.toLowerCase().replace(/[^a-z0-9.]+/g, "-").replace(/^-|-$/g, "");
+
   /**
    * A choice that sets several parameters at once, such as a model.
    * @param {{label: string, options: {label: string, values: Object<string, number>}[]}} choice
@@ -123,19 +126,37 @@
    */
   live.choice = ({ label, options }, take) => {
     const id = `live-field-${++count}`;
-    const select = element("select", { id }, ...options.map((one, k) => element("option", { value: k }, one.label)));
-    const fault = element("p", { class: "live-fault", role: "alert" });
+    const select = element("select", { id, "aria-describedby": `${id}-fault` }, ...options.map((one, k) => element("option", { value: k }, one.label)));
+    const fault = element("p", { class: "live-fault", id: `${id}-fault`, role: "alert" });
     const row = element("div", { class: "live-control live-choice" }, element("label", { for: id }, label), select, fault);
-    const chosen = () => Number(select.value);
-    const values = () => options[chosen()].values;
-    select.addEventListener("change", () => { fault.textContent = take(values()); });
-    /** Choose an option by its number, the first where there is none. */
-    const choose = (k) => {
-      select.value = options[k] ? k : 0;
-      fault.textContent = "";
-      return values();
+    let taken = 0;
+    const complain = (words) => {
+      fault.textContent = words;
+      if (words) select.setAttribute("aria-invalid", "true");
+      else select.removeAttribute("aria-invalid");
     };
-    return { row, chosen, values, choose };
+    const asked = () => Number(select.value);
+    /** What is chosen counts from now on. */
+    const accept = () => { taken = asked(); complain(""); };
+    select.addEventListener("change", () => {
+      const words = take(options[asked()].values);
+      if (words) complain(words);
+      else accept();
+    });
+    /** Choose an option by its name in the address, the first where there is none. */
+    const choose = (name) => {
+      select.value = Math.max(0, options.findIndex((one) => slug(one.label) === name));
+      accept();
+      return options[taken].values;
+    };
+    return {
+      row, accept, choose,
+      key: slug(label),
+      chosen: () => (taken ? slug(options[taken].label) : ""),
+      values: () => options[taken].values,
+      /** What the reader has chosen, counting or not. */
+      wanted: () => options[asked()].values,
+    };
   };
 
   /** A number in a sentence that is dragged left and right, or moved by arrow keys. */

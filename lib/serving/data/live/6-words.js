@@ -70,9 +70,10 @@
 
   /** Why there is no value, in words and numbers. */
   live.reason = (outside) => {
-    const { kind, condition, left, right } = outside;
-    if (kind === "grid") return `outside the table (${live.digits(left)} to ${live.digits(right)})`;
-    if (kind === "none") return live.reasons.none;
+    const { kind, condition, left, right, words } = outside;
+    if (words) return words;
+    if (kind === "grid" && Number.isFinite(left + right)) return `outside the table (${live.digits(left)} to ${live.digits(right)})`;
+    if (kind === "none" || kind === "grid") return live.reasons[kind];
     if (kind === "large") return "too large to be shown";
     const words = kind === "unstable" ? "unstable" : "not defined";
     if (!condition || !Number.isFinite(left + right)) return words;

@@ -31,6 +31,8 @@
       this.spec = JSON.parse(root.dataset.live);
       this.name = root.id.replace(/^live-/, "");
       this.kind = live.kinds[this.spec.kind];
+      this.strict = Boolean(this.spec.verdict && this.spec.verdict.strict);
+      Object.assign(live.data, this.spec.data);
       this.x = this.spec.parameters[0];
       this.defaults = { ...this.spec.fixed };
       for (const one of this.spec.parameters) this.defaults[one.name] = one.value;
@@ -39,7 +41,12 @@
       this.address = root.closest(".jp-OutputArea, .jp-Notebook") ? null : address(this.name);
       this.build();
       this.restore();
-      this.computed = this.compute(this.point) || this.compute(this.defaults);
+      this.computed = this.compute(this.point);
+      if (!this.computed) { // what the address asks for is refused
+        this.point = { ...this.defaults };
+        for (const select of this.selects) select.choose("");
+        this.computed = this.compute(this.point);
+      }
       this.redraw();
     }
 
@@ -56,9 +63,10 @@
       const rows = [...this.selects, ...this.controls.values()].map(({ row }) => row);
       this.below = [this.legend, element("div", { class: "live-controls", role: "group", "aria-label": "Parameters" }, ...rows, reset)];
       this.followers = [];
-      for (const part of ["sentence", "equation"]) {
+      const parts = { verdict: live.verdict, sentence: live.sentence, equation: ({ spec: { equation } }) => live.equation(equation) };
+      for (const [part, make] of Object.entries(parts)) {
         if (!spec[part]) continue;
-        const made = part === "sentence" ? live.sentence(this) : live.equation(spec.equation);
+        const made = make(this);
         this.below.push(made.made);
         this.followers.push(made.show);
       }
@@ -108,7 +116,7 @@
     restore() {
       if (!this.address) return;
       const settings = this.address.read();
-      this.selects.forEach((select, k) => Object.assign(this.point, select.choose(Number(settings[`choice${k}`] || 0))));
+      for (const select of this.selects) Object.assign(this.point, select.choose(settings[select.key]));
       for (const [name, words] of Object.entries(settings)) {
         const one = this.spec.parameters.find((other) => other.name === name);
         const si = Number(words);
@@ -118,6 +126,7 @@
 
     /** Compute a picture, or nothing where no curve has a value anywhere. */
     compute(point) {
+      if (this.strict && Object.values(live.values(this.spec, point)).some((one) => one.outside)) return null;
       const computed = this.kind.compute(this.spec, point, this.x);
       return computed.finite.length ? computed : null;
     }
@@ -127,24 +136,31 @@
      * @returns {string} What is wrong, if no curve has a value; then everything stays as it was.
      */
     set(name, si) {
-      const point = { ...this.point, [name]: si };
-      if (this.kind.redraws(this.spec, name)) {
-        const computed = this.compute(point);
-        if (!computed) return this.complaint(point);
-        this.computed = computed;
-      }
-      this.point = point;
-      this.hovered = null;
-      this.redraw();
-      this.remember();
-      return "";
+      return this.kind.redraws(this.spec, name) || this.strict || this.pending().length
+        ? this.take({ [name]: si })
+        : this.move({ ...this.point, [name]: si });
     }
 
     /** Set several parameters at once. @returns {string} What is wrong, as for one. */
     take(values) {
+      const pending = this.pending();
+      const wanted = Object.assign({}, this.point, ...pending.map((select) => select.wanted()), values);
+      const computed = this.compute(wanted);
+      if (computed) { // with this, choices that were refused before may count
+        for (const select of pending) select.accept();
+        return this.move(wanted, computed);
+      }
       const point = { ...this.point, ...values };
-      const computed = this.compute(point);
-      if (!computed) return this.complaint(point);
+      const without = pending.length ? this.compute(point) : null;
+      return without ? this.move(point, without) : this.complaint(point);
+    }
+
+    /** Choices that stand in their fields and do not count, or not yet. */
+    pending() {
+      return this.selects.filter((select) => select.values() !== select.wanted());
+    }
+
+    move(point, computed = this.computed) {
       Object.assign(this, { computed, point, hovered: null });
       this.redraw();
       this.remember();
@@ -153,7 +169,8 @@
 
     complaint(point) {
       const kinds = Object.values(live.values(this.spec, point)).filter((one) => one.outside);
-      const { kind } = kinds[0].outside;
+      const { kind, words } = kinds[0].outside;
+      if (words) return `${words} The picture shows the last values.`;
       return kind === "unstable"
         ? `Beyond capacity: with this, nothing on the chart is stable. The picture shows the last values that are.`
         : `With this, nothing on the chart is defined (${live.reasons[kind]}). The picture shows the last values.`;
@@ -163,7 +180,7 @@
       this.point = { ...this.defaults };
       this.computed = this.compute(this.point);
       this.hovered = null;
-      for (const select of this.selects) select.choose(0);
+      for (const select of this.selects) select.choose("");
       for (const [name, { show }] of this.controls) show(this.point[name], true);
       this.redraw();
       this.remember();
@@ -174,7 +191,7 @@
       if (!this.address) return;
       clearTimeout(this.remembering);
       this.remembering = setTimeout(() => {
-        const chosen = this.selects.map((select, k) => [`choice${k}`, select.chosen()]).filter(([, one]) => one);
+        const chosen = this.selects.map((select) => [select.key, select.chosen()]).filter(([, one]) => one);
         const start = Object.assign({}, this.defaults, ...this.selects.map((select) => select.values()));
         const moved = this.spec.parameters.map(({ name }) => [name, this.point[name]]).filter(([name, si]) => si !== start[name]);
         this.address.write(Object.fromEntries([...chosen, ...moved]));
