@@ -28,7 +28,7 @@ ACCURACY = 0.01
 QUIET = 0.25
 """Load by lone requests below which a greedy queue is left out: its quantiles jump there."""
 _KINK = 0.1348
-"""Load at which the 99th percentile of M/D/1 waits is one service time, (1 - load) e^load = 0.99."""
+"""Load at which the P99 of M/D/1 waits is one service time, (1 - load) e^load = 0.99."""
 
 
 def _lines() -> dict[str, dict[str, list[float]]]:
