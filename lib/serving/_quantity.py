@@ -197,9 +197,7 @@ class Table(Quantity):
             return self._written(self.entries) | {"empty": "grid"}
         grid = product(*self.lines.values())
         values = [self._entry(dict(zip(self.lines, point, strict=True))) for point in grid]
-        return self._written(
-            [float(f"{one:.6g}") if np.isfinite(one) else None for one in values]
-        )
+        return self._written([float(f"{one:.6g}") if np.isfinite(one) else None for one in values])
 
     def _written(self, values: Sequence[float | None]) -> dict[str, Any]:
         return {
