@@ -540,7 +540,8 @@ def chart(
     if guess:
         spec["guess"] = asdict(guess)
     if verdict:
-        made = {n: q.spec() for n, q in terms.items()}
+        drawn_as = {id(what): {"curve": one.label} for one, what in drawn}
+        made = {n: drawn_as.get(id(q)) or q.spec() for n, q in terms.items()}
         spec["verdict"] = {"name": verdict.name, "terms": made, "strict": verdict.strict}
     if data:
         spec["data"] = dict(data)

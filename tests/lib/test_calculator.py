@@ -5,13 +5,27 @@ from __future__ import annotations
 import json
 import random
 import re
+from collections.abc import Iterator
 from functools import cache
+from itertools import product
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from serving import _fit, catalog, kvcache, live
+from serving import (
+    LinearService,
+    UnstableError,
+    _fit,
+    _javascript,
+    _tabulated,
+    calculator,
+    catalog,
+    exact,
+    kvcache,
+    live,
+    surrogate,
+)
 
 quickjs = pytest.importorskip("quickjs", reason="no JavaScript engine: pip install quickjs")
 
@@ -162,3 +176,167 @@ def test_the_first_option_of_each_choice_is_the_example_of_the_book():
         "gpt-3", "a100-80gb", 8, "bf16", "bf16", 0.9, 2048
     )
     assert _fit.named(*setting, 2048).count == 27
+
+
+# Tables of exact queues.
+
+
+def test_entries_of_the_tables_are_those_of_the_exact_queues():
+    source = random.Random(5)
+    for policy, lines in _tabulated.LINES.items():
+        grid = list(product(*lines.values()))
+        for what in ("mean", "p99"):
+            entries = _tabulated.read()[policy][what]
+            assert len(entries) == len(grid)
+            for k in source.sample(range(len(grid)), 12):
+                point = dict(zip(lines, grid[k], strict=True))
+                again = _tabulated.computed(policy, what, **point)
+                close = None if again is None else pytest.approx(again, rel=2e-5)
+                assert entries[k] == close, (policy, what, point)
+
+
+@pytest.fixture(scope="module")
+def chooser() -> Any:
+    """Give an engine with the chart that chooses a batch: its terms, and its data."""
+    context = quickjs.Context()
+    folder = Path(live.__file__).parent / live.RUNTIME
+    for name in ("1-arithmetic.js", "2-fit.js", "2-model.js", "2-specials.js", "3-numbers.js"):
+        context.eval((folder / name).read_text("utf-8"))
+    context.eval((folder / "7-verdicts.js").read_text("utf-8"))
+    context.eval(_javascript.script())
+    context.eval(f"spec = {json.dumps(calculator.batch().spec)}")
+    context.eval("spec.verdict = live.withTerms(spec)")
+    return context
+
+
+TERM = "(name, all) => all.map((p) => live.attempt(spec.verdict.terms[name], p))"
+
+
+def servers(count: int) -> Iterator[dict[str, float]]:
+    """Draw servers inside the tables, near their edges and corners too."""
+    source = random.Random(11)
+    for _ in range(count):
+        cap = source.choice(_tabulated.LINES["greedy"]["max_batch"])
+        fill = source.choice([source.uniform(0.004, 0.98), source.uniform(0.85, 0.989)])
+        own = source.choice([source.uniform(0, 0.94), source.uniform(0, 0.2)])
+        rate = float(f"{10 ** source.uniform(0, 3):.3g}")
+        yield {
+            "arrival_rate": rate,
+            "t_fixed": fill * cap * (1 - own) / rate,
+            "t_req": own / rate,
+            "max_batch": cap,
+        }
+
+
+def test_greedy_servers_are_as_exact_as_claimed(chooser):
+    points = list(servers(60))
+    shown = {w: asked(chooser, TERM, w, points) for w in ("greedyMean", "greedyTail")}
+    compared = 0
+    for k, point in enumerate(points):
+        found = [shown[w][k].get("value") for w in ("greedyMean", "greedyTail")]
+        if found[0] is None:
+            continue
+        service = LinearService(point["t_fixed"], point["t_req"])
+        queue = exact.GreedyQueue(point["arrival_rate"], point["max_batch"], service)
+        truth = [queue.mean, queue.quantile(0.99)]
+        assert found == pytest.approx(truth, rel=calculator.ACCURACY), point
+        compared += 1
+    assert compared > 40
+
+
+def test_fixed_batches_are_as_exact_as_claimed(chooser):
+    source = random.Random(13)
+    points = []
+    for _ in range(120):
+        load = source.choice([source.uniform(0.01, 0.99), source.uniform(0.9, 0.99)])
+        size, rate = round(2 ** source.uniform(0, 8)), 10 ** source.uniform(-1, 3)
+        part = source.random()
+        points.append(
+            {
+                "arrival_rate": rate,
+                "batch": size,
+                "t_fixed": part * load * size / rate,
+                "t_req": (1 - part) * load / rate,
+            }
+        )
+    shown = {w: asked(chooser, TERM, w, points) for w in ("fixedMean", "fixedTail")}
+    for k, point in enumerate(points):
+        service = LinearService(point["t_fixed"], point["t_req"])
+        queue = exact.FixedBatchQueue(point["arrival_rate"], point["batch"], service)
+        found = [shown[w][k].get("value") for w in ("fixedMean", "fixedTail")]
+        truth = [queue.mean, queue.quantile(0.99)]
+        assert found == pytest.approx(truth, rel=calculator.ACCURACY), point
+
+
+EXAMPLE = {
+    "arrival_rate": 100,
+    "t_fixed": 0.05,
+    "t_req": 0.0005,
+    "max_batch": 64,
+    "utilization_target": 0.9,
+    "response_limit": 0.2,
+}
+
+
+def kind(context: Any, name: str, **changes: float) -> str:
+    """Why a term has no value, empty if it has one."""
+    [found] = asked(context, TERM, name, [EXAMPLE | {"batch": 7} | changes])
+    return found["outside"]["kind"] if "outside" in found else ""
+
+
+def test_outside_of_the_tables_nothing_is_said(chooser):
+    assert kind(chooser, "fixedTail") == kind(chooser, "greedyTail") == ""
+    assert kind(chooser, "fixedTail", batch=5) == "unstable"
+    assert kind(chooser, "greedyTail", max_batch=4) == "unstable"
+    assert kind(chooser, "greedyTail", max_batch=7) == "grid"
+    assert kind(chooser, "fixedTail", batch=1, arrival_rate=19.7) == "grid"  # load above 0.99
+    assert kind(chooser, "greedyTail", arrival_rate=1) == "grid"  # hardly busy
+    assert kind(chooser, "fixedTail", batch=200, arrival_rate=1) == "grid"  # hardly busy
+
+
+def test_the_least_and_the_surrogate_batch_are_those_of_the_package(chooser):
+    source = random.Random(17)
+    points = [
+        EXAMPLE
+        | {
+            "arrival_rate": float(f"{10 ** source.uniform(0, 3):.2g}"),
+            "t_fixed": float(f"{10 ** source.uniform(-2, 0):.1g}"),
+            "utilization_target": source.choice([0.5, 0.75, 0.9]),
+        }
+        for _ in range(60)
+    ]
+    shown = {w: asked(chooser, TERM, w, points) for w in ("least", "planned", "surrogate")}
+    compared = 0
+    for k, point in enumerate(points):
+        service = LinearService(point["t_fixed"], point["t_req"])
+        rate, target = point["arrival_rate"], point["utilization_target"]
+        asks = {
+            "least": lambda s=service, r=rate: s.min_batch(r),
+            "planned": lambda s=service, r=rate, t=target: s.min_batch(r, t),
+            "surrogate": lambda s=service, r=rate: surrogate.optimum(r, s),
+        }
+        for name, ask in asks.items():
+            try:
+                here = ask()
+            except UnstableError:
+                here = None
+            compared += here is not None
+            if name == "surrogate" and shown["least"][k].get("value") is None:
+                continue  # the page says nothing of it then
+            large = name != "surrogate" and (here or 0) > calculator.LARGEST_BATCH
+            beyond = here is None or large
+            assert shown[name][k].get("value") == (None if beyond else here), (name, point)
+    assert compared > 100
+
+
+def test_the_choice_is_that_of_the_exact_queues(chooser):
+    ask = "(p) => live.fixedChoice(spec.verdict, p, 6, 64, spec.data.queues.accuracy)"
+    found = asked(chooser, ask, EXAMPLE)
+    service = LinearService(0.05, 0.0005)
+    tails = {b: exact.FixedBatchQueue(100, b, service).quantile(0.99) for b in range(6, 33)}
+    best = min(tails, key=tails.get)
+    assert best in found["similar"]
+    assert found["value"] == pytest.approx(tails[found["size"]], rel=calculator.ACCURACY)
+    assert all(tails[b] <= 0.2 for b in found["within"])
+    undecided = found["within"] + found["close"]
+    assert all(tails[b] > 0.2 for b in tails if b not in undecided)

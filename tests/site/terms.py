@@ -12,6 +12,7 @@ from math import exp, isfinite, log
 from typing import Any
 
 from serving import UnstableError, formulas
+from serving._special import FUNCTIONS
 
 Point = Mapping[str, float]
 UNSTABLE, UNDEFINED, GRID = "unstable", "undefined", "grid"
@@ -39,6 +40,8 @@ def value(term: Any, point: Point) -> float:
         return float(term)
     if "formula" in term:
         return _formula(term, point)
+    if "special" in term:
+        return _special(term, [value(one, point) for one in term["of"]])
     if "lines" in term:
         return _table(term, [value(one, point) for one in term["at"]])
     found = reduce(OPERATIONS[term["op"]], (value(one, point) for one in term["of"]))
@@ -69,15 +72,22 @@ def _shares(lines: list[float], x: float) -> list[tuple[int, float]]:
     return [(n, share) for n, share in ((k, 1 - upper), (k + 1, upper)) if share]
 
 
+def _special(term: Mapping[str, Any], given: list[float]) -> float:
+    whole = [int(x) if float(x).is_integer() else x for x in given]
+    try:
+        return float(FUNCTIONS[term["special"]](*whole))
+    except ValueError:
+        raise Outside(UNDEFINED) from None
+
+
 def _table(table: Mapping[str, Any], at: list[float]) -> float:
-    width = len(table["lines"][1]) if len(at) == 2 else 1
-    known = [_shares(lines, x) for lines, x in zip(table["lines"], at, strict=True)]
-    cells = [(row[0] * width, row[1]) for row in known[0]]
-    if len(at) == 2:
-        cells = [(row + k, u * v) for (row, u), (k, v) in product(cells, known[1])]
+    cells = [(0, 1.0)]
+    for lines, x in zip(table["lines"], at, strict=True):
+        known = _shares(lines, x)
+        cells = [(k * len(lines) + n, u * v) for (k, u), (n, v) in product(cells, known)]
     entries = [(table["values"][k], share) for k, share in cells]
     if any(entry is None for entry, _ in entries):
-        raise Outside(UNSTABLE)
+        raise Outside(table.get("empty", UNSTABLE))
     inner, outer = (log, exp) if table["log"] else (float, float)
     return outer(sum(share * inner(entry) for entry, share in entries))
 

@@ -114,7 +114,7 @@
     if (least === undefined) first.push(`No batch up to ${high} keeps up.`);
     else if (planned === undefined) first.push(`The least batch that keeps up is B = ${least}; none up to ${high} is at most ${target} busy.`);
     else first.push(`The least batch that keeps up is B = ${least}; at a load of at most ${target} it is B = ${planned}.`);
-    if (surrogate !== undefined) first.push(` The surrogate of the source would take B = ${surrogate}.`);
+    if (least !== undefined) first.push(` The surrogate of the source would take B = ${surrogate}.`);
     const found = planned === undefined ? null : live.fixedChoice(verdict, point, planned, high, accuracy);
     const rows = [element("p", {}, ...first)];
     if (found) {
@@ -152,9 +152,16 @@
 
   live.verdicts = { batch, fit };
 
+  /** The verdict of a chart with its terms; those that are curves stand there. */
+  live.withTerms = ({ verdict, curves }) => ({
+    ...verdict,
+    terms: Object.fromEntries(Object.entries(verdict.terms).map(([name, term]) =>
+      [name, term.curve === undefined ? term : curves.find(({ label }) => label === term.curve).term])),
+  });
+
   /** The part of a chart that says what follows. */
   live.verdict = (chart) => {
-    const { verdict } = chart.spec;
+    const verdict = live.withTerms(chart.spec);
     const made = element("div", { class: "live-verdict-words", role: "group", "aria-label": "What follows" });
     let last = null;
     const show = (point) => {
