@@ -49,6 +49,12 @@ def asked(context: Any, expression: str, *data: object) -> Any:
     return json.loads(context.eval(f"JSON.stringify(({expression})({written}))"))
 
 
+def test_the_whole_script_can_be_read(page):
+    page.eval(f"new Function({json.dumps(live.script())})")
+    with pytest.raises(quickjs.JSException, match="SyntaxError"):
+        page.eval(f"new Function({json.dumps(live.script() + '; let a; let a;')})")
+
+
 FITS = """(all) => all.map((one) => {
   try { return live.fit(...one); } catch (reason) { return reason.words || String(reason); }
 })"""
