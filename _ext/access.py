@@ -12,6 +12,7 @@ from sphinx.application import Sphinx
 OPEN = re.compile(r'<div class="((?:[\w-]+ )*)dropdown admonition"')
 LINK = re.compile(r"</?a\b[^>]*>")
 TITLE = re.compile(r'\s*<p class="admonition-title">(.*?)</p>', re.DOTALL)
+REPEATED = re.compile(r' id="(?:exercise|solution)-content"')
 DIV = re.compile(r"<(/?)div\b")
 
 
@@ -59,7 +60,7 @@ def _end(body: str, start: int) -> int:
 
 
 def accessible(body: str) -> str:
-    """Fold boxes, and leave out what misleads a screen reader.
+    """Fold boxes, and leave out what misleads: labels, empty headers, names given many times.
 
     Parameters
     ----------
@@ -72,6 +73,7 @@ def accessible(body: str) -> str:
         The same page; summaries are read as they stand, an empty corner of a table is no header.
     """
     body = body.replace('<summary aria-label="Toggle hidden content">', "<summary>")
+    body = REPEATED.sub("", body)
     return folded(body.replace("<th></th>", "<td></td>"))
 
 

@@ -55,7 +55,7 @@ def kind_of(bundle: nodes.Element) -> str:
 
 
 def is_live(bundle: nodes.Element) -> bool:
-    """Tell whether an output is a live chart, whose still picture follows it."""
+    """Tell whether an output is a live chart, which holds its still picture and its title."""
     return any('<figure class="live' in raw.astext() for raw in bundle.findall(nodes.raw))
 
 
@@ -63,7 +63,8 @@ def title_of(node: nodes.Element, folder: Path) -> str:
     """Return what a picture says: the title drawn in it, or the first sentence of its text."""
     image = next(iter(node.findall(nodes.image)), None)
     if image is None:
-        return ""
+        charts = "".join(raw.astext() for raw in node.findall(nodes.raw))
+        return html.unescape("; ".join(re.findall(r"<figcaption>([^<]*)</figcaption>", charts)))
     path = folder / image["uri"]
     title = svg_title(path.read_text("utf-8")) if path.suffix == ".svg" else ""
     return title or image.get("alt", "").partition(". ")[0]
@@ -99,8 +100,6 @@ def number_outputs(app: Sphinx, document: nodes.document) -> None:
     if chapter:
         count = {"figure": 0, "table": 0}
         for kind, node in outputs(document):
-            if isinstance(node.parent, numbered):  # the still picture of a live chart
-                continue
             count[kind] += 1
             number = f"{chapter[1]}.{count[kind]}"
             box = wrap(node, kind, number, Path(app.srcdir))
@@ -113,21 +112,13 @@ def number_outputs(app: Sphinx, document: nodes.document) -> None:
 
 
 def wrap(node: nodes.Element, kind: str, number: str, folder: Path) -> numbered:
-    """Put an output into a figure with number and caption, a live chart with its still picture."""
+    """Put an output into a figure with number and caption."""
     metadata = metadata_of(node)
     anchor = f"{kind}-{number.replace('.', '-')}"
     ids = [metadata["label"], anchor] if metadata.get("label") else [anchor]
     box = numbered(ids=ids, kind=kind, number=number)
-    parent, at = node.parent, node.parent.index(node)
-    parts = parent[at : at + 2] if is_live(node) else [node]
-    if kind_of(parts[-1]) != kind:
-        parts = parts[:1]
-    for part in parts:
-        parent.remove(part)
-    titles = [title_of(part, folder) for part in parts]
-    caption = number_caption("", metadata.get("caption") or "".join(titles))
-    box += [*parts, caption]
-    parent.insert(at, box)
+    node.parent.replace(node, box)
+    box += [node, number_caption("", metadata.get("caption") or title_of(node, folder))]
     return box
 
 

@@ -148,7 +148,7 @@ class ExplainTerms(SphinxPostTransform):
         for text in prose(self.document):
             self.mark(text, find, meanings, used)
         section = next(iter(self.document.findall(nodes.section)), self.document)
-        section += [template(term) for _, term in sorted(used.items())]
+        section += [template(term, page) for _, term in sorted(used.items())]
 
     def mark(
         self,
@@ -187,9 +187,12 @@ def vocabulary(known: dict[str, Term], config: Config, page: str) -> dict[str, s
     return {word: name for word, name in words.items() if name not in elsewhere}
 
 
-def template(term: Term) -> term_template:
-    """Return what the tip of a term says: the term, then its definition."""
+def template(term: Term, page: str) -> term_template:
+    """Return what the tip of a term says: the term, then its definition with links from a page."""
     paragraphs = [one.deepcopy() for one in term.definition.children]
+    for paragraph in paragraphs:
+        for link in paragraph.findall(addnodes.pending_xref):
+            link["refdoc"] = page
     paragraphs[0].insert(0, [nodes.strong("", term.name), nodes.Text(": ")])
     return term_template("", "", *paragraphs, tip=f"tip-{term.anchor}")
 

@@ -73,7 +73,7 @@ def article(html: Path, page: str, names: set[str], depth: int) -> Tag:
     for unprinted in found.select(UNPRINTED):
         unprinted.decompose()
     for tag in found.find_all(True):
-        if "id" in tag.attrs:
+        if "id" in tag.attrs and not tag.find_parent("svg"):  # there, ids name glyphs and clips
             tag["id"] = f"{prefix(page)}--{tag['id']}"
         if tag.name in ("h1", "h2", "h3", "h4", "h5"):
             tag.name = f"h{int(tag.name[1]) + depth}"
@@ -98,7 +98,7 @@ def join(html: Path, config: dict, toc: dict) -> str:
     for page in pages:
         inside = inside or bool(page.part)
         if page.part:
-            body.append(f"<h1>{page.part}</h1>")
+            body.append(f'<h1 class="part-title">{page.part}</h1>')
             listed.append(f'<p class="part">{page.part}</p>')
         text = article(html, page.name, names, depth=int(inside))
         heading = text.find(["h1", "h2"]).get_text()
@@ -141,6 +141,7 @@ def print_pdf(program: str, joined: Path, out: Path) -> None:
     with sync_playwright() as playwright:
         running = playwright.chromium.launch(executable_path=program, args=arguments)
         page = running.new_page()
+        page.set_default_timeout(0)  # hundreds of pages take minutes on a small machine
         page.goto(joined.resolve().as_uri())
         page.pdf(path=out, outline=True, tagged=True, prefer_css_page_size=True)
         running.close()

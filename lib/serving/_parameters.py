@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import numbers
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from fractions import Fraction
@@ -47,15 +48,14 @@ class Parameter:
     @property
     def named(self) -> str:
         """What it is, in words."""
-        return notation.by_name(self.name).meaning
+        return notation.by_name(self.name).meaning.split(";")[0]
 
     def spec(self) -> dict[str, Any]:
         """Give what the page needs, as JSON has it."""
-        entry = notation.by_name(self.name)
         return {
             "name": self.name,
             "symbol": _mathml.symbol(self.name),
-            "meaning": entry.meaning,
+            "meaning": self.named,
             "low": self.low,
             "high": self.high,
             "value": self.value,
@@ -100,6 +100,12 @@ def written(number: float, unit: str) -> str:
     return f"{text} {unit}".strip()
 
 
+def plain(name: str, value: Any) -> float:
+    """A number as JSON has it: of Python, whole if its type is."""
+    number = errors.number(name, value)
+    return int(value) if isinstance(value, numbers.Integral) else number
+
+
 def make(
     x: str,
     ranges: Mapping[str, tuple[float, float]],
@@ -122,10 +128,7 @@ def make(
         raise ValueError(f"units: {', '.join(unknown)} is no parameter with a range")
     made = []
     for name in sorted(ranges, key=lambda one: one != x):
-        low, high = ranges[name]
-        value = defaults[name]
-        for end in (low, high, value):
-            errors.number(name, end)
+        low, high, value = (plain(name, one) for one in (*ranges[name], defaults[name]))
         if not low < high:
             raise ValueError(f"ranges: {name} must go from less to more, got {ranges[name]}")
         if not low <= value <= high:
@@ -152,7 +155,6 @@ def choices(
             for name, value in values.items():
                 if name not in text:
                     raise ValueError(f"presets: {option!r} sets {name}, which no curve depends on")
-                errors.number(name, value)
                 ends = [(one.low, one.high) for one in parameters if one.name == name]
                 if ends and not ends[0][0] <= value <= ends[0][1]:
                     raise ValueError(f"presets: {option!r} sets {name} outside its range")
@@ -160,6 +162,12 @@ def choices(
         if not first or any(text[name] != value for name, value in first.items()):
             raise ValueError(f"presets: the first option of {label!r} must hold the defaults")
     return [
-        {"label": label, "options": [{"label": one, "values": dict(v)} for one, v in named.items()]}
+        {
+            "label": label,
+            "options": [
+                {"label": one, "values": {n: plain(n, x) for n, x in v.items()}}
+                for one, v in named.items()
+            ],
+        }
         for label, named in presets.items()
     ]

@@ -13,6 +13,7 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.interpolate import RegularGridInterpolator
 
 from . import formulas
 from ._formula import Formula
@@ -177,6 +178,10 @@ class Combined(Quantity):
         return set().union(*(one.formulas() for one in self.of))
 
 
+MANY = 1000
+"""Points at which a function of a table is not called any more, for a still of a plane."""
+
+
 @dataclass(frozen=True)
 class Table(Quantity):
     """Values that Python computes when the book is built, over a grid of up to three quantities.
@@ -209,14 +214,27 @@ class Table(Quantity):
         }
 
     def values(self, point: Point) -> Array:
-        """Call the function at each point inside the grid."""
+        """Call the function at each point inside the grid, or interpolate where they are many."""
         places = np.broadcast_arrays(*(self._at(name).values(point) for name in self.lines))
+        if places[0].size > MANY:
+            return self._between(places)
         result = np.full(places[0].shape, np.inf)
         for index in np.ndindex(result.shape):
             at = {name: float(one[index]) for name, one in zip(self.lines, places, strict=True)}
             if all(self.lines[name][0] <= x <= self.lines[name][-1] for name, x in at.items()):
                 result[index] = self._entry(at)
         return result
+
+    def _between(self, places: Sequence[Array]) -> Array:
+        """Interpolate the table as the page does, by another's code."""
+        sizes = [len(lines) for lines in self.lines.values()]
+        entries = np.array(self.spec()["values"], dtype=np.float64).reshape(sizes)
+        known = np.log(entries) if self.logarithmic else entries
+        lines = [np.array(one, dtype=np.float64) for one in self.lines.values()]
+        between = RegularGridInterpolator(lines, known, bounds_error=False, fill_value=np.nan)
+        found = between(np.stack(np.broadcast_arrays(*places), axis=-1))
+        found = np.exp(found) if self.logarithmic else found
+        return np.where(np.isnan(found), np.inf, found)
 
     def names(self) -> set[str]:
         """Collect the parameters of what the grid is laid over."""

@@ -38,6 +38,8 @@ def svg(chart: Chart) -> str:
     drawn = drawn[drawn.index("<svg") :]
     drawn = re.sub(r"<metadata>.*?</metadata>\s*", "", drawn, flags=re.DOTALL)
     drawn = re.sub(r'(<svg[^>]*?) width="[^"]*" height="[^"]*"', r"\1", drawn, count=1)
+    # Pages hold several stills, and names must differ.
+    drawn = re.sub(r'( id="|"#|\(#)(?=[\w.-]+["\)])', rf"\1{chart.name}-", drawn)
     label = html.escape(words(chart))
     return drawn.replace("<svg", f'<svg role="img" aria-label="{label}"', 1).rstrip()
 

@@ -513,7 +513,7 @@ def chart(
     everything += terms.values()
     needed = {x, vertical}.difference({""}).union(*(one.names() for one in everything))
     parameters = _parameters.make(x, ranges, defaults, needed, units or {}, logarithmic, log_x)
-    fixed = {one: defaults[one] for one in sorted(needed - set(ranges))}
+    fixed = {one: _parameters.plain(one, defaults[one]) for one in sorted(needed - set(ranges))}
     choices = _parameters.choices(presets or {}, parameters, fixed)
     axis = {"label": y, **_parameters.scaled(unit), "log": log_y, "top": top, "bottom": bottom}
     spec = {
@@ -557,9 +557,11 @@ def script() -> str:
     Returns
     -------
     str
-        JavaScript.
+        JavaScript, its comments and indentation left out: readers fetch it, and do not read it.
     """
-    return "\n".join(_files(".js"))
+    whole = "\n".join(_files(".js"))
+    bare = re.sub(r"^\s*/\*\*.*?\*/$|^\s*//[^\n]*$", "", whole, flags=re.MULTILINE | re.DOTALL)
+    return "\n".join(line.strip() for line in bare.splitlines() if line.strip()) + "\n"
 
 
 def style() -> str:

@@ -7,6 +7,7 @@ import json
 import random
 import re
 from collections.abc import Callable
+from fractions import Fraction
 from pathlib import Path
 from xml.etree import ElementTree
 
@@ -430,13 +431,13 @@ def test_the_best_number_within_limits_is_the_same_in_the_page(page):
             "t_req": source.choice([0, 0.001]),
             "utilization_target": source.choice([0.5, 0.7, 1]),
         }
-        for _ in range(DRAWS)
+        for _ in range(60)
     ]
     ask = "(term, all) => all.map((p) => live.attempt(term, p).value ?? 'none')"
     there = asked(page, ask, best.spec(), points)
     here = [float(best.values(point)) for point in points]
-    assert here.count(np.inf) > 10
-    assert len(set(here)) > 30
+    assert here.count(np.inf) > 3
+    assert len(set(here)) > 15
     assert there == [one if np.isfinite(one) else "none" for one in here]
 
 
@@ -485,6 +486,20 @@ def test_a_chart_is_one_output_that_is_the_same_each_time(monkeypatch):
     assert "<script" not in first["text/html"]
 
 
+def test_the_script_leaves_out_comments_and_nothing_else():
+    bare = live.script().splitlines()
+    folder = Path(live.__file__).parent / live.RUNTIME
+    left = list(reversed(bare))
+    for path in sorted(folder.glob("*.js")):
+        for line in map(str.strip, path.read_text("utf-8").splitlines()):
+            if left and line == left[-1]:
+                left.pop()
+            else:
+                assert not line or line.startswith(("//", "/*", "*"))
+    assert not left
+    assert not any(line.startswith(("//", "/*", "* ")) for line in bare)
+
+
 def test_in_a_live_session_it_brings_its_script(monkeypatch):
     monkeypatch.delenv("SERVING_STILL", raising=False)
     written = made()._repr_mimebundle_()["text/html"]
@@ -505,6 +520,11 @@ def test_the_terms_of_a_stack_are_named_in_its_equation():
     assert [one in equation["right"] for one in ("c-wait", "c-accumulation", "c-service")]
     assert "munder" in equation["right"]
     assert "munder" not in data_of(made(curves=PARTS[:1]))["equation"]["right"]
+
+
+def test_numbers_of_numpy_and_fractions_are_numbers_of_a_chart():
+    other = {"batch": np.int64(16), "arrival_rate": np.float64(100), "t_fixed": Fraction(1, 20)}
+    assert made(defaults=DEFAULTS | other).spec == made().spec
 
 
 def test_parameters_without_a_range_stay():

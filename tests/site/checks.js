@@ -19,8 +19,10 @@
   /** Wait until scripts have drawn, fonts have come, movements have ended; unfold what is folded. */
   const settle = async () => {
     await window.MathJax?.startup?.promise;
-    for (const box of document.querySelectorAll("details")) box.open = true;
-    for (const box of document.querySelectorAll(".toggle-hidden > .toggle-button")) box.click();
+    // Menus stay closed: open ones lie over the text.
+    for (const box of document.querySelectorAll("main details")) {
+      box.open ||= !box.closest(".bd-header-article");
+    }
     for (const image of document.images) image.loading = "eager";
     await document.fonts.ready;
     for (let frame = 0; frame < 2; frame++) await new Promise(requestAnimationFrame);

@@ -19,6 +19,12 @@ def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
         metafunc.parametrize("name", names())
 
 
+def pytest_runtest_setup(item: pytest.Function) -> None:
+    """Skip what needs a browser where there is none; said here, it is one line of the summary."""
+    if "browser" in item.fixturenames and chromium.find() is None:
+        pytest.skip(chromium.ABSENT)
+
+
 @pytest.fixture(scope="session")
 def site() -> Path:
     """The folder of the built pages."""
@@ -29,11 +35,8 @@ def site() -> Path:
 @pytest.fixture(scope="module")
 def browser() -> Iterator[Browser]:
     """A browser, for one module: as long as it runs, no other event loop can in this process."""
-    program = chromium.find()
-    if program is None:
-        pytest.skip(chromium.ABSENT)
     with sync_playwright() as playwright:
-        running = chromium.launch(playwright, program)
+        running = chromium.launch(playwright, chromium.find() or "")
         yield running
         running.close()
 

@@ -15,6 +15,8 @@ DESK, PHONE = 1280, 360
 WIDTHS = {"light": (DESK, PHONE), "dark": (PHONE, DESK)}
 """The width at which a theme's page is opened, and the one to which it is then brought."""
 HEIGHT = 800
+PATIENCE = 300_000
+"""Milliseconds until something is taken never to come: enough for a machine that is very busy."""
 OWN = ("data:", "blob:", "about:")
 _ECHO = "Failed to load resource"
 
@@ -65,6 +67,7 @@ def tab(browser: Browser, theme: str = "light", width: int = DESK) -> Iterator[P
         reduced_motion="reduce",
         viewport={"width": width, "height": HEIGHT},
     ) as context:
+        context.set_default_timeout(PATIENCE)
         yield context.new_page()
 
 

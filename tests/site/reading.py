@@ -83,18 +83,20 @@ def number_faults(page: BeautifulSoup, chapter: int) -> Iterator[str]:
     for box in page.select("article figure.numbered"):
         match = NUMBERED.fullmatch(words(box.select_one(".caption-number")))
         if match is None or int(match[2]) != chapter or int(match[3]) != count[match[1]] + 1:
-            yield f"{words(box.select_one('figcaption'))!r} comes after {count}"
+            yield f"{words(box.find_all('figcaption')[-1])!r} comes after {count}"
             continue
         count[match[1]] += 1
         anchor = f"{match[1].lower()}-{match[2]}-{match[3]}"
-        links = [link["href"] for link in box.select("figcaption .headerlink")]
+        links = [link["href"] for link in box.select("figcaption > .headerlink")]
         if page.find(id=anchor) is None or len(links) != 1:
             yield f"{match[0]} has no anchor or no permalink"
-        if match[1] == "Figure" and len(words(box.select_one("figcaption"))) < len(match[0]) + 5:
+        if match[1] == "Figure" and len(words(box.find_all("figcaption")[-1])) < len(match[0]) + 5:
             yield f"{match[0]} has no title"
     outside = [
         tag
-        for tag in page.select("article div.cell_output img, article table.dataframe")
+        for tag in page.select(
+            "article div.cell_output img, article figure.live, article table.dataframe"
+        )
         if not tag.find_parent("figure", class_="numbered")
     ]
     if outside:

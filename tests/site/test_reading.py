@@ -122,6 +122,13 @@ def test_a_fault_of_a_number_is_found(right, wrong, fault):
     assert fault in "\n".join(number_faults(BeautifulSoup(planted, "html.parser"), 5))
 
 
+def test_every_exercise_has_a_permalink(site):
+    for page in chapters(site):
+        exercises = article(page).select("article div.exercise")
+        links = [one.select_one(".admonition-title .headerlink") for one in exercises]
+        assert [link["href"] for link in links] == [f"#{one['id']}" for one in exercises] != []
+
+
 def needed(notebook: Path) -> set[int]:
     """The earlier chapters that a notebook names under "What to know first"."""
     own = int(notebook.name[:2])

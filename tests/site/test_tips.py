@@ -78,7 +78,7 @@ def test_an_element_lists_the_tips_inside_it_each_once(opened):
     opened.locator("#all").focus()
     assert opened.locator(TIP).locator("p").all_inner_texts() == ["alpha", "beta"]
     opened.locator("#all i").nth(1).hover()
-    opened.wait_for_function("document.getElementById('tip').textContent === 'beta'")
+    opened.wait_for_function("() => document.getElementById('tip').textContent === 'beta'")
 
 
 def test_a_finger_opens_a_tip_first_and_follows_the_link_then(browser, site):

@@ -18,7 +18,7 @@ SEARCHES = {
     "rho_serv": "appendix-notation.html",
     "λ_arr": "appendix-notation.html",
     "KV": "11-cache-size.html",
-    "429": "09-many-workers.html",
+    "429": "appendix-ledger.html",
     "batch": "05-batch-size.html",
 }
 """Words, and a page that must be among those found."""

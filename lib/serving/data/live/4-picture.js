@@ -162,7 +162,11 @@
       group.append(text(across(at), lower + 17, shownX(at), { "text-anchor": "middle" }));
     }
     group.append(line(left, lower, right, lower, "live-axis"), line(left, upper, left, lower, "live-axis"));
-    group.append(text((left + right) / 2, lower + 35, named(x.meaning, x.unit), { "text-anchor": "middle" }));
+    const what = named(x.meaning.split(":")[0], x.unit);
+    const wide = right + left - 10; // a longer label is pressed together, so that it is not cut off
+    const pressed = what.length * 6.5 > wide ? { textLength: wide, lengthAdjust: "spacingAndGlyphs" } : {};
+    const middle = Math.min((left + right) / 2, right + 10 - Math.min(what.length * 6.5, wide) / 2);
+    group.append(text(middle, lower + 35, what, { "text-anchor": "middle", ...pressed }));
     group.append(text(left - 44, upper - 10, named(spec.y.label, spec.y.unit)));
   };
 
@@ -191,8 +195,16 @@
     }
   };
 
+  const LETTER = 7.2;
+  /** Where words begin beside a place: right of it, left of it, or as far left as they need. */
+  live.beside = (x, words, { left, right }) => {
+    const width = LETTER * words.length;
+    if (x + 6 + width <= right) return x + 6;
+    return x - 6 - width >= left ? x - 6 - width : Math.max(left, right - width);
+  };
+
   const marks = (group, frame, found) => {
-    const { across, up, upper, lower, right } = frame;
+    const { across, up, upper, lower } = frame;
     let row = 0;
     for (const mark of found) {
       if (mark.place === undefined) continue;
@@ -202,10 +214,10 @@
       if (mark.height !== undefined) {
         group.append(shape("circle", { cx: x, cy: high, r: 5, class: "live-dot", style: color(mark.color) }));
       }
-      const atEnd = x > (frame.left + right) / 2;
+      const words = `${mark.label}: ${live.written(mark.place, frame.x, 3)}`;
       group.append(
-        text(x + (atEnd ? -6 : 6), upper + 14 * row + 12, `${mark.label}: ${live.written(mark.place, frame.x, 3)}`, {
-          "text-anchor": atEnd ? "end" : "start", class: "live-label", style: `color: var(--t-${mark.color})`,
+        text(live.beside(x, words, frame), upper + 14 * row + 12, words, {
+          class: "live-label", style: `color: var(--t-${mark.color})`,
         }),
       );
       row += 1;

@@ -75,9 +75,9 @@
     if (kind === "grid" && Number.isFinite(left + right)) return `outside the table (${live.digits(left)} to ${live.digits(right)})`;
     if (kind === "none" || kind === "grid") return live.reasons[kind];
     if (kind === "large") return "too large to be shown";
-    const words = kind === "unstable" ? "unstable" : "not defined";
-    if (!condition || !Number.isFinite(left + right)) return words;
-    return [`${words}: `, live.parsed(condition), ` does not hold, ${live.digits(left)} against ${live.digits(right)}`];
+    const failure = kind === "unstable" ? "unstable" : "not defined";
+    if (!condition || !Number.isFinite(left + right)) return failure;
+    return [`${failure}: `, live.parsed(condition), ` does not hold, ${live.digits(left)} against ${live.digits(right)}`];
   };
 
   /** A sentence whose numbers can be dragged and whose results follow. */

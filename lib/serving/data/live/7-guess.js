@@ -47,9 +47,10 @@
       const si = guessed ?? (frame.spec.y.log ? Math.sqrt(frame.low * frame.high) : (frame.low + frame.high) / 2);
       const y = Math.min(frame.lower, Math.max(frame.upper, frame.up(si)));
       if (chart.hidden) svg.append(shape("line", { x1: x, x2: x, y1: frame.lower, y2: frame.upper, class: "live-mark" }));
+      const words = guessed === null ? "drag me" : "your guess";
       svg.append(
         shape("path", { d: `M${x - 6} ${y}L${x} ${y - 6}L${x + 6} ${y}L${x} ${y + 6}Z`, class: "live-guessed" }),
-        shape("text", { x: x + 9, y: y + 4, class: "live-label" }, guessed === null ? "drag me" : "your guess"),
+        shape("text", { x: live.beside(x + 3, words, frame), y: y + 4, class: "live-label" }, words),
       );
     };
     return { made, draw, drag: (frame, pixel) => show(frame.upBack(pixel)) };
