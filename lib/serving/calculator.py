@@ -80,7 +80,7 @@ def batch() -> Chart:
         unit="ms",
         log_x=True,
         log_y=True,
-        marks=[Mark("least at the target load", terms["planned"], color="limit")],
+        marks=[Mark("target load", terms["planned"], color="limit")],
         presets={"cap of a server that takes what waits": {f"{n}": {"max_batch": n} for n in caps}},
         units={"utilization_target": "%"},
         verdict=live.Verdict("batch", terms),

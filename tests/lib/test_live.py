@@ -578,7 +578,7 @@ def test_what_is_wrong_with_a_quantity_is_named():
         live.of(formulas.min_batch, batch=3)
     with pytest.raises(TypeError, match="must be one of serving.formulas"):
         live.of("batch")
-    with pytest.raises(ValueError, match="one or two quantities"):
+    with pytest.raises(ValueError, match="one to three quantities"):
         live.grid(min, {})
     with pytest.raises(ValueError, match="lines of load must increase"):
         live.grid(min, {"load": [1, 1]})

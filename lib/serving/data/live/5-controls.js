@@ -80,10 +80,12 @@
       if (words) field.setAttribute("aria-invalid", "true");
       else field.removeAttribute("aria-invalid");
     };
+    let refused = null;
     const ask = (si) => {
       const words = set(si);
       if (!words) show(si);
       complain(words);
+      refused = words ? si : null;
     };
     slider.addEventListener("input", () => ask(valueAt(one, Number(slider.value))));
     slider.addEventListener("keydown", (event) => {
@@ -94,6 +96,7 @@
     });
     field.addEventListener("input", () => {
       const { si, fault: words } = live.read(one, field.value);
+      refused = null;
       if (words) complain(words);
       else ask(si);
     });
@@ -107,13 +110,16 @@
     const show = (si, anew = false) => {
       if (si === shown && !anew) return; // what is written in the field, right or wrong, stays
       shown = si;
+      refused = null;
       slider.value = position(one, si);
       slider.setAttribute("aria-valuetext", live.written(si, one));
       const typed = document.activeElement === field && live.read(one, field.value).si === si;
       if (!typed || anew) field.value = live.toShown(si, one);
       complain("");
     };
-    return { row, show };
+    /** What stands in the field and does not count, as the chart has refused it. */
+    const wanted = () => (refused === null ? {} : { [one.name]: refused });
+    return { row, show, wanted, pending: () => refused !== null, accept: () => show(refused, true) };
   };
 
   /** A name as it stands in the address. */
@@ -154,6 +160,7 @@
       key: slug(label),
       chosen: () => (taken ? slug(options[taken].label) : ""),
       values: () => options[taken].values,
+      pending: () => taken !== asked(),
       /** What the reader has chosen, counting or not. */
       wanted: () => options[asked()].values,
     };

@@ -70,8 +70,8 @@
 
   /** Why there is no value, in words and numbers. */
   live.reason = (outside) => {
-    const { kind, condition, left, right, words } = outside;
-    if (words) return words;
+    const { kind, condition, left, right } = outside;
+    if (outside.words) return outside.words;
     if (kind === "grid" && Number.isFinite(left + right)) return `outside the table (${live.digits(left)} to ${live.digits(right)})`;
     if (kind === "none" || kind === "grid") return live.reasons[kind];
     if (kind === "large") return "too large to be shown";

@@ -31,7 +31,7 @@
   /**
    * Fixed batches that meet the target load, by the table: the fastest, those as fast as far as
    * the table can tell, and those within the limit.
-   * @returns {null | {size: number, value: number, similar: number[], within: number[], close: number[]}}
+   * @returns {null | {size: number, value: number, similar: number[], within: number[]}}
    */
   live.fixedChoice = ({ terms }, point, from, to, accuracy) => {
     const rows = [];
@@ -55,13 +55,12 @@
       ...best,
       similar: sizes(({ value }) => value * (1 - accuracy) <= best.value * (1 + accuracy)),
       within: sizes(({ value }) => against(value, limit, accuracy) === "within"),
-      close: sizes(({ value }) => against(value, limit, accuracy) === "close"),
     };
   };
 
   const span = (sizes) => (sizes.length > 1 ? `B = ${sizes[0]} to ${sizes.at(-1)}` : `B = ${sizes[0]}`);
 
-  const ofFixed = (verdict, point, found, size) => {
+  const ofFixed = (verdict, point, found, accuracy) => {
     const limit = time(point.response_limit);
     const mean = live.attempt(verdict.terms.fixedMean, { ...point, batch: found.size }).value;
     const numbers = `it takes ${time(mean)} on average, and 99 in 100 requests at most ${time(found.value)}`;
@@ -70,7 +69,7 @@
       within: `which is within ${limit}. Within it: ${found.within.length ? span(found.within) : ""}.`,
       close: `too close to ${limit} for the table to tell. Compute it:`,
       beyond: `which is beyond ${limit}: no fixed batch keeps the promise at this rate.`,
-    }[against(found.value, point.response_limit, size)];
+    }[against(found.value, point.response_limit, accuracy)];
     return `Of the batches that meet the target load, B = ${found.size} has the shortest P99: ${numbers}, ${words}${same}`;
   };
 
@@ -119,7 +118,7 @@
     const rows = [element("p", {}, ...first)];
     if (found) {
       rows.push(element("p", {}, ofFixed(verdict, point, found, accuracy)));
-      if (found.close.includes(found.size)) rows.push(exactly("FixedBatchQueue", found.size, point));
+      if (against(found.value, point.response_limit, accuracy) === "close") rows.push(exactly("FixedBatchQueue", found.size, point));
     } else if (planned !== undefined) {
       rows.push(element("p", {}, `Fixed batches from B = ${planned} on are outside the table. Compute them:`), exactly("FixedBatchQueue", planned, point));
     }

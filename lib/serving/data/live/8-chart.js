@@ -144,10 +144,10 @@
     /** Set several parameters at once. @returns {string} What is wrong, as for one. */
     take(values) {
       const pending = this.pending();
-      const wanted = Object.assign({}, this.point, ...pending.map((select) => select.wanted()), values);
+      const wanted = Object.assign({}, this.point, ...pending.map((one) => one.wanted()), values);
       const computed = this.compute(wanted);
-      if (computed) { // with this, choices that were refused before may count
-        for (const select of pending) select.accept();
+      if (computed) { // with this, what was refused before may count
+        for (const one of pending) one.accept();
         return this.move(wanted, computed);
       }
       const point = { ...this.point, ...values };
@@ -155,9 +155,9 @@
       return without ? this.move(point, without) : this.complaint(point);
     }
 
-    /** Choices that stand in their fields and do not count, or not yet. */
+    /** Choices and fields that hold what does not count, or not yet. */
     pending() {
-      return this.selects.filter((select) => select.values() !== select.wanted());
+      return [...this.selects, ...this.controls.values()].filter((one) => one.pending());
     }
 
     move(point, computed = this.computed) {
