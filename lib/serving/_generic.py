@@ -101,7 +101,7 @@ def forgotten(x: Any) -> Any:
     """``1 - (1 - exp(-x)) / x`` for positive numbers, with all its digits near 0."""
     library = _library(x)
     if library is sympy:
-        return 1 - (1 - sympy.exp(-x)) / x
+        return _written("forgotten", x, 1 - (1 - sympy.exp(-x)) / x)
     if library is np:
         return np.where(x < 0.1, _hardly(np.minimum(x, 1)), 1 + np.expm1(-x) / x)
     return _hardly(x) if x < 0.1 else 1 + expm1(-x) / x

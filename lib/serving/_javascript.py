@@ -22,7 +22,7 @@ _RELATIONS = {
     sympy.StrictGreaterThan: ">",
     sympy.GreaterThan: ">=",
 }
-FUNCTIONS = ("exp", "log", "expm1", "log1p", "log_sinhc", "sinh")
+FUNCTIONS = ("exp", "log", "expm1", "log1p", "log_sinhc", "sinh", "forgotten")
 """Functions of one number that the arithmetic has beside roots, powers and extremes."""
 
 

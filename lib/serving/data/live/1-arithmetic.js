@@ -12,12 +12,19 @@ globalThis.live = globalThis.live || {};
       ? x ** 2 / 6 - x ** 4 / 180 + x ** 6 / 2835 - x ** 8 / 37800
       : x + Math.log(-Math.expm1(-2 * x)) - Math.log(2 * x);
 
+  /** 1 - (1 - exp(-x)) / x with all its digits near 0. @param {number} x @returns {number} */
+  const forgotten = (x) =>
+    x < 0.1
+      ? x / 2 - x ** 2 / 6 + x ** 3 / 24 - x ** 4 / 120 + x ** 5 / 720 - x ** 6 / 5040 + x ** 7 / 40320
+      : 1 + Math.expm1(-x) / x;
+
   /** @param {number} a @param {number} b @param {string} relation @returns {boolean} */
   const compared = (a, b, relation) =>
     relation === "<" ? a < b : relation === "<=" ? a <= b : relation === ">" ? a > b : a >= b;
 
   const shared = {
     exp: Math.exp, log: Math.log, expm1: Math.expm1, sinh: Math.sinh, log_sinhc: logSinhc,
+    forgotten,
   };
 
   live.floats = {
