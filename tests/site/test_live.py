@@ -16,6 +16,7 @@ from looking import Diary, opened, tab
 from terms import heard, points, said
 
 CHART = re.compile(r'<figure class="live" id="([^"]+)" data-live="([^"]*)"')
+WRITTEN = "key => !document.getElementById(key).live.remembering"
 FRAME = "() => new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)))"
 ACCURACY = 1e-12
 DRAWS = 200
@@ -275,6 +276,7 @@ def test_a_chart_obeys(name_of_page, key, spec, page, served):
     check_keyboard(hand)
     check_pointer(hand)
 
+    page.wait_for_function(WRITTEN, arg=key)
     point, address = hand.point(), page.url
     assert address.startswith(f"{served}{name_of_page}?")
     page.goto("about:blank")
@@ -286,6 +288,7 @@ def test_a_chart_obeys(name_of_page, key, spec, page, served):
     hand.figure.locator(".live-reset").click()
     assert hand.point() == start
     assert hand.picture()[1] == text[1]
+    page.wait_for_function(WRITTEN, arg=key)
     assert page.url == served + name_of_page
     assert not diary.faults
 

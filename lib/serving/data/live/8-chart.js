@@ -191,6 +191,7 @@
       if (!this.address) return;
       clearTimeout(this.remembering);
       this.remembering = setTimeout(() => {
+        this.remembering = 0; // nothing is left to write
         const chosen = this.selects.map((select) => [select.key, select.chosen()]).filter(([, one]) => one);
         const start = Object.assign({}, this.defaults, ...this.selects.map((select) => select.values()));
         const moved = this.spec.parameters.map(({ name }) => [name, this.point[name]]).filter(([name, si]) => si !== start[name]);
