@@ -30,7 +30,7 @@ BUILD_PAGES = $(BUILD) || { echo "== once more, from nothing"; rm -rf _build/.do
 
 .DEFAULT_GOAL := book
 .DELETE_ON_ERROR:
-.PHONY: book pages environment test lint lab serve pdf run mutate bench lock clean distclean help moved
+.PHONY: book pages environment test look lint lab serve pdf run mutate bench lock clean distclean help moved
 
 book: _build/.book ## build the book (the default)
 	@echo "The book is built. Open:"
@@ -60,10 +60,13 @@ environment: ## make .venv anew from requirements.txt
 	$(PY) -m pip install -r requirements.txt
 	@$(ORIGIN) > .venv/.ready
 
-test: .venv/.ready lint pages ## lint, then test package, book, pages and every chapter's outputs
-	$(STILL) $(PY) -m pytest tests -n 2
+test: .venv/.ready lint ## lint, then test the package, the book and every chapter's outputs
+	$(STILL) $(PY) -m pytest tests --ignore tests/site -n 2
 	$(STILL) $(PY) -m pytest --nbval --nbval-current-env intro.ipynb chapters \
 	  -n 2 --dist loadfile -p no:hypothesispytest
+
+look: .venv/.ready pages ## look at every page in a browser: scripts, links, charts, contrast, width
+	$(STILL) $(PY) -m pytest tests/site -n 2
 
 lint: .venv/.ready ## check the code's style
 	$(PY) -m ruff check .

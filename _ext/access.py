@@ -12,7 +12,7 @@ from sphinx.application import Sphinx
 OPEN = re.compile(r'<div class="((?:[\w-]+ )*)dropdown admonition"')
 LINK = re.compile(r"</?a\b[^>]*>")
 TITLE = re.compile(r'\s*<p class="admonition-title">(.*?)</p>', re.DOTALL)
-REPEATED = re.compile(r' id="(?:exercise|solution)-content"')
+REPEATED = re.compile(r' id="(?:(?:exercise|solution|proof)-content|proof)"')
 DIV = re.compile(r"<(/?)div\b")
 
 
