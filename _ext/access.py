@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-import hashlib
 import re
-from pathlib import Path
-from typing import Any
 
 from sphinx.application import Sphinx
+
+from extension import described, mend_pages
 
 OPEN = re.compile(r'<div class="((?:[\w-]+ )*)dropdown admonition"')
 LINK = re.compile(r"</?a\b[^>]*>")
 TITLE = re.compile(r'\s*<p class="admonition-title">(.*?)</p>', re.DOTALL)
 REPEATED = re.compile(r' id="(?:(?:exercise|solution|proof)-content|proof)"')
+ROLES = re.compile(r' role="(?:doc-biblioentry|list)"(?=[^>]*>)')
 DIV = re.compile(r"<(/?)div\b")
 
 
@@ -60,7 +60,7 @@ def _end(body: str, start: int) -> int:
 
 
 def accessible(body: str) -> str:
-    """Fold boxes, and leave out what misleads: labels, empty headers, names given many times.
+    """Fold boxes, and leave out what misleads: labels, roles, empty headers, repeated names.
 
     Parameters
     ----------
@@ -73,23 +73,11 @@ def accessible(body: str) -> str:
         The same page; summaries are read as they stand, an empty corner of a table is no header.
     """
     body = body.replace('<summary aria-label="Toggle hidden content">', "<summary>")
-    body = REPEATED.sub("", body)
+    body = ROLES.sub("", REPEATED.sub("", body))
     return folded(body.replace("<th></th>", "<td></td>"))
-
-
-def fit_page(
-    app: Sphinx, pagename: str, templatename: str, context: dict[str, Any], doctree: object
-) -> None:
-    """Mend one page."""
-    if "body" in context:
-        context["body"] = accessible(context["body"])
 
 
 def setup(app: Sphinx) -> dict[str, object]:
     """Register with Sphinx; a change of this file makes every page anew."""
-    app.connect("html-page-context", fit_page)
-    return {
-        "env_version": hashlib.sha256(Path(__file__).read_bytes()).hexdigest(),
-        "parallel_read_safe": True,
-        "parallel_write_safe": True,
-    }
+    mend_pages(app, accessible)
+    return described(__file__)

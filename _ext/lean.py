@@ -16,6 +16,8 @@ from typing import Any
 import tinycss2
 from sphinx.application import Sphinx
 
+from extension import described
+
 SHEETS = (  # of theme and extensions, in the order of their precedence
     *("basic.css", "styles/pydata-sphinx-theme.css", "pygments.css"),
     *("styles/sphinx-book-theme.css", "mystnb.*.css", "exercise.css"),
@@ -217,8 +219,4 @@ def setup(app: Sphinx) -> dict[str, object]:
     """Register with Sphinx; a change of this file makes every page anew."""
     app.connect("html-page-context", fit_page, priority=950)
     app.connect("build-finished", finish, priority=950)
-    return {
-        "env_version": hashlib.sha256(Path(__file__).read_bytes()).hexdigest(),
-        "parallel_read_safe": True,
-        "parallel_write_safe": True,
-    }
+    return described(__file__)

@@ -8,6 +8,7 @@ from typing import Any
 from docutils import nodes
 from sphinx.application import Sphinx
 
+from extension import described
 from serving import _javascript, live, palette
 
 FOLDER = "live"
@@ -54,7 +55,7 @@ def add_files(
 
 
 def setup(app: Sphinx) -> dict[str, object]:
-    """Register with Sphinx."""
+    """Register with Sphinx; a change of this file makes every page anew."""
     app.connect("builder-inited", write_files)
     app.connect("html-page-context", add_files)
-    return {"parallel_read_safe": True, "parallel_write_safe": True}
+    return described(__file__)

@@ -2,10 +2,7 @@
 
 from __future__ import annotations
 
-import hashlib
 import re
-from pathlib import Path
-from typing import Any
 
 from docutils import nodes
 from math_core import LatexError, LatexToMathML
@@ -14,6 +11,7 @@ from sphinx.util import logging
 from sphinx.util.math import get_node_equation_number
 from sphinx.writers.html5 import HTML5Translator
 
+from extension import described, mend_pages
 from mathsymbols import SYMBOL, explained
 
 LONG = 24  # signs: a longer equation in a line may be wider than a phone, and scrolls by itself
@@ -139,20 +137,8 @@ def joined(body: str) -> str:
     )
 
 
-def join_page(
-    app: Sphinx, pagename: str, templatename: str, context: dict[str, Any], doctree: object
-) -> None:
-    """Keep the lines of one page from breaking beside equations."""
-    if "body" in context:
-        context["body"] = joined(context["body"])
-
-
 def setup(app: Sphinx) -> dict[str, object]:
     """Register with Sphinx; a change of this file makes every page anew."""
     app.add_html_math_renderer("mathml", (visit_math, None), (visit_math_block, None))
-    app.connect("html-page-context", join_page)
-    return {
-        "env_version": hashlib.sha256(Path(__file__).read_bytes()).hexdigest(),
-        "parallel_read_safe": True,
-        "parallel_write_safe": True,
-    }
+    mend_pages(app, joined)
+    return described(__file__)

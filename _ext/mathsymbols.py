@@ -7,17 +7,16 @@ on hover and by touch, and all those of an equation when the equation has the fo
 
 from __future__ import annotations
 
-import hashlib
 import re
 from functools import cache
 from html import escape
-from pathlib import Path
 from typing import Any
 from xml.etree import ElementTree as ET
 
 from math_core import LatexToMathML
 from sphinx.application import Sphinx
 
+from extension import described
 from serving import notation
 
 Key = tuple[Any, ...]
@@ -153,8 +152,4 @@ def add_explanations(
 def setup(app: Sphinx) -> dict[str, object]:
     """Register with Sphinx; a change of this file makes every page anew."""
     app.connect("html-page-context", add_explanations)
-    return {
-        "env_version": hashlib.sha256(Path(__file__).read_bytes()).hexdigest(),
-        "parallel_read_safe": True,
-        "parallel_write_safe": True,
-    }
+    return described(__file__)

@@ -7,10 +7,8 @@ its "What to know first" links to; it leads to the chapters that build on it.
 
 from __future__ import annotations
 
-import hashlib
 import re
 from collections.abc import Iterator
-from pathlib import Path
 from typing import NamedTuple
 
 from docutils import nodes
@@ -18,6 +16,8 @@ from sphinx import addnodes
 from sphinx.application import Sphinx
 from sphinx.environment import BuildEnvironment
 from sphinx.transforms.post_transforms import SphinxPostTransform
+
+from extension import described
 
 CHAPTER = re.compile(r"(\d+)\. (.+)")
 NEEDS = "What to know first"
@@ -136,8 +136,4 @@ def setup(app: Sphinx) -> dict[str, object]:
     app.connect("env-purge-doc", purge)
     app.connect("env-updated", rewrite)
     app.add_post_transform(ShowFacts)
-    return {
-        "env_version": hashlib.sha256(Path(__file__).read_bytes()).hexdigest(),
-        "parallel_read_safe": False,
-        "parallel_write_safe": True,
-    }
+    return described(__file__, whole=True)

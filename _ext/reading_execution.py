@@ -8,7 +8,6 @@ Directives: ``{execution-seconds}`` and ``{execution-versions}``, without option
 
 from __future__ import annotations
 
-import hashlib
 import json
 import platform
 from importlib.metadata import PackageNotFoundError, version
@@ -18,6 +17,8 @@ from docutils import nodes
 from sphinx.application import Sphinx
 from sphinx.transforms.post_transforms import SphinxPostTransform
 from sphinx.util.docutils import SphinxDirective
+
+from extension import described
 
 RECORD = "_build/execution.json"
 UNKNOWN = "not executed in this build"
@@ -106,8 +107,4 @@ def setup(app: Sphinx) -> dict[str, object]:
     app.add_directive("execution-seconds", ExecutionSeconds)
     app.add_directive("execution-versions", ExecutionVersions)
     app.add_post_transform(FillSeconds)
-    return {
-        "env_version": hashlib.sha256(Path(__file__).read_bytes()).hexdigest(),
-        "parallel_read_safe": True,
-        "parallel_write_safe": True,
-    }
+    return described(__file__)

@@ -8,7 +8,6 @@ depth.
 
 from __future__ import annotations
 
-import hashlib
 import re
 from collections.abc import Iterator
 from html import escape
@@ -21,6 +20,7 @@ from matplotlib.figure import Figure
 from sphinx.application import Sphinx
 from sphinx.util import logging
 
+from extension import described
 from reading_names import greek, plain
 
 log = logging.getLogger(__name__)
@@ -139,8 +139,4 @@ def setup(app: Sphinx) -> dict[str, object]:
     app.connect("html-page-context", add_metadata)
     app.connect("html-collect-pages", lost)
     app.connect("build-finished", finish)
-    return {
-        "env_version": hashlib.sha256(Path(__file__).read_bytes()).hexdigest(),
-        "parallel_read_safe": True,
-        "parallel_write_safe": True,
-    }
+    return described(__file__)

@@ -10,7 +10,6 @@ reads well by itself; a number that is not the right one is a warning, which fai
 
 from __future__ import annotations
 
-import hashlib
 import html
 import re
 from collections.abc import Iterator
@@ -21,6 +20,7 @@ from sphinx.application import Sphinx
 from sphinx.util import logging
 from sphinx.writers.html5 import HTML5Translator
 
+from extension import described
 from reading_tables import is_frame, number_caption, numbered
 
 log = logging.getLogger(__name__)
@@ -193,8 +193,4 @@ def setup(app: Sphinx) -> dict[str, object]:
     app.add_node(number_caption, html=(visit_caption, depart_caption))
     app.connect("doctree-read", number_outputs)
     app.connect("doctree-resolved", check_references)
-    return {
-        "env_version": hashlib.sha256(Path(__file__).read_bytes()).hexdigest(),
-        "parallel_read_safe": False,
-        "parallel_write_safe": True,
-    }
+    return described(__file__, whole=True)

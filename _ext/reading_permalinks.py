@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import hashlib
-from pathlib import Path
-
 from docutils import nodes
 from sphinx.application import Sphinx
 from sphinx.transforms.post_transforms import SphinxPostTransform
 from sphinx.writers.html5 import HTML5Translator
+
+from extension import described
 
 
 class permalink(nodes.General, nodes.Inline, nodes.Element):  # noqa: N801 (docutils names nodes so)
@@ -40,8 +39,4 @@ def setup(app: Sphinx) -> dict[str, object]:
     """Register with Sphinx; a change of this file makes every page anew."""
     app.add_node(permalink, html=(visit_permalink, None))
     app.add_post_transform(LinkExercises)
-    return {
-        "env_version": hashlib.sha256(Path(__file__).read_bytes()).hexdigest(),
-        "parallel_read_safe": True,
-        "parallel_write_safe": True,
-    }
+    return described(__file__)

@@ -7,7 +7,6 @@ download. Links to Binder and Colab are made from ``repository.url`` and ``repos
 
 from __future__ import annotations
 
-import hashlib
 from pathlib import Path
 from urllib.parse import quote
 
@@ -16,6 +15,8 @@ from sphinx import addnodes
 from sphinx.application import Sphinx
 from sphinx.transforms.post_transforms import SphinxPostTransform
 from sphinx.writers.html5 import HTML5Translator
+
+from extension import described
 
 GITHUB = "https://github.com/"
 
@@ -111,8 +112,4 @@ def setup(app: Sphinx) -> dict[str, object]:
     """Register with Sphinx; a change of this file makes every page anew."""
     app.add_node(run_box, html=(visit_box, depart_box))
     app.add_post_transform(OfferToRun)
-    return {
-        "env_version": hashlib.sha256(Path(__file__).read_bytes()).hexdigest(),
-        "parallel_read_safe": True,
-        "parallel_write_safe": True,
-    }
+    return described(__file__)

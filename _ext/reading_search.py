@@ -8,7 +8,6 @@ the glossary are entries of the index, so that a symbol leads to its meaning fir
 
 from __future__ import annotations
 
-import hashlib
 import json
 import re
 from pathlib import Path
@@ -19,6 +18,7 @@ from sphinx.application import Sphinx
 from sphinx.search.en import SearchEnglish
 from sphinx.transforms.post_transforms import SphinxPostTransform
 
+from extension import described
 from reading_names import GREEK, greek, plain, spell
 
 SCRIPT = Path(__file__).with_suffix(".js")
@@ -95,10 +95,4 @@ def setup(app: Sphinx) -> dict[str, object]:
     """Register with Sphinx; a change of these files makes every page anew."""
     app.add_search_language(SearchBook)
     app.add_post_transform(IndexNames)
-    return {
-        "env_version": hashlib.sha256(
-            Path(__file__).read_bytes() + SCRIPT.read_bytes()
-        ).hexdigest(),
-        "parallel_read_safe": True,
-        "parallel_write_safe": True,
-    }
+    return described(__file__, SCRIPT)

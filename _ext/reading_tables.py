@@ -8,7 +8,6 @@ headers; symbols are written in plain letters, ``λ_arr``.
 from __future__ import annotations
 
 import csv
-import hashlib
 import io
 import re
 from pathlib import Path
@@ -19,6 +18,7 @@ from sphinx.application import Sphinx
 from sphinx.transforms.post_transforms import SphinxPostTransform
 from sphinx.writers.html5 import HTML5Translator
 
+from extension import described
 from reading_names import greek, plain
 
 FOLDER = "_downloads/tables"
@@ -126,8 +126,4 @@ def setup(app: Sphinx) -> dict[str, object]:
     """Register with Sphinx; a change of this file makes every page anew."""
     app.add_node(csv_link, html=(visit_link, None))
     app.add_post_transform(OfferTables)
-    return {
-        "env_version": hashlib.sha256(Path(__file__).read_bytes()).hexdigest(),
-        "parallel_read_safe": True,
-        "parallel_write_safe": True,
-    }
+    return described(__file__)

@@ -163,6 +163,7 @@ def _summary(file: str, rows: list[tuple[int, list[str]]]) -> Point:
     scale = SECONDS[unit]
 
     def value(name: str) -> float | None:
+        """Value or mean of another metric, if the file has it."""
         at, _, values = found.get(name, (0, "", {}))
         cell = values.get("Value") or values.get("avg")
         return number(file, at, name, cell)[0] if cell else None

@@ -156,6 +156,7 @@ def _table(policy: str, what: str, **given: Any) -> Quantity:
 
     @lru_cache(maxsize=1024)
     def entry(**point: float) -> float:
+        """Compute one entry, for the still picture."""
         value = function(what, **point)  # type: ignore[operator]
         return float("inf") if value is None else float(value)
 

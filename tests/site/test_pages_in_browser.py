@@ -24,6 +24,6 @@ def test_nothing_is_wrong_from_disk_with(page, browser, site):
 
 
 def test_what_is_looked_at_is_there(browser, served):
-    _, counts = look(browser, served + "chapters/05-batch-size.html", served)
+    _, counts = look(browser, served + "chapters/08-tail.html", served)
     assert counts["formulas"] > 100
     assert counts["pictures"] > 1
