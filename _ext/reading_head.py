@@ -9,6 +9,7 @@ depth.
 from __future__ import annotations
 
 import re
+import shutil
 from collections.abc import Iterator
 from html import escape
 from pathlib import Path
@@ -97,11 +98,15 @@ def lost(app: Sphinx) -> Iterator[tuple[str, dict, str]]:
 
 
 def finish(app: Sphinx, error: Exception | None) -> None:
-    """Write what only a public address makes sense of."""
+    """Open the book at its first page; write what only a public address makes sense of."""
     base = app.config.html_baseurl
-    if error or app.builder.name != "html" or not base:
+    if error or app.builder.name != "html":
         return
     out = Path(app.outdir)
+    if app.config.root_doc != "index":
+        shutil.copyfile(out / app.builder.get_target_uri(app.config.root_doc), out / "index.html")
+    if not base:
+        return
     path = urlsplit(base).path.rstrip("/")
     page = (out / "404.html").read_text("utf-8")
     absolute = RELATIVE.sub(

@@ -118,7 +118,9 @@ def wrap(node: nodes.Element, kind: str, number: str, folder: Path) -> numbered:
     ids = [metadata["label"], anchor] if metadata.get("label") else [anchor]
     box = numbered(ids=ids, kind=kind, number=number)
     node.parent.replace(node, box)
-    box += [node, number_caption("", metadata.get("caption") or title_of(node, folder))]
+    caption = metadata.get("caption", "")
+    drawn = "" if caption else title_of(node, folder)
+    box += [node, number_caption("", caption or drawn, drawn=bool(drawn))]
     return box
 
 
@@ -173,18 +175,20 @@ def depart_numbered(writer: HTML5Translator, node: numbered) -> None:
 
 
 def visit_caption(writer: HTML5Translator, node: number_caption) -> None:
-    """Open the caption: the number first."""
+    """Open the caption: the number first. Who sees the picture has read a title drawn in it."""
     kind, number = node.parent["kind"], node.parent["number"]
     name = f"{kind.capitalize()} {number}"
-    writer.body.append(f'<figcaption><span class="caption-number">{name}</span> ')
+    look = "caption-drawn" if node["drawn"] else "caption-text"
+    writer.body.append(
+        f'<figcaption><span class="caption-number">{name}</span> <span class="{look}">'
+    )
 
 
 def depart_caption(writer: HTML5Translator, node: number_caption) -> None:
     """Close the caption: the permalink last."""
     kind, anchor = node.parent["kind"], node.parent["ids"][0]
-    writer.body.append(
-        f'<a class="headerlink" href="#{anchor}" title="Link to this {kind}">#</a></figcaption>\n'
-    )
+    link = f'<a class="headerlink" href="#{anchor}" title="Link to this {kind}">#</a>'
+    writer.body.append(f"</span>{link}</figcaption>\n")
 
 
 def setup(app: Sphinx) -> dict[str, object]:

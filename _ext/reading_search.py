@@ -91,8 +91,15 @@ def index(anchor: str, names: list[str]) -> addnodes.index:
     return addnodes.index(entries=[("single", name, anchor, "main", None) for name in shown])
 
 
+def outdated(app: Sphinx, *changes: object) -> list[str]:
+    """Name the pages with meanings: Sphinx forgets the entries of pages that it does not write."""
+    return [page for page in app.config.search_meanings if page in app.env.found_docs]
+
+
 def setup(app: Sphinx) -> dict[str, object]:
     """Register with Sphinx; a change of these files makes every page anew."""
+    app.add_config_value("search_meanings", [], "env", [list])
+    app.connect("env-get-outdated", outdated)
     app.add_search_language(SearchBook)
     app.add_post_transform(IndexNames)
     return described(__file__, SCRIPT)

@@ -36,6 +36,11 @@ def gaps() -> list[float]:
 
 def replay(size: int, wait: float, rate: float, fixed: float, each: float) -> list[Batch]:
     """Play requests through a server that waits for a full batch or for so long, while idle."""
+    if not (rate > 0 and size >= 1 and min(wait, fixed, each) >= 0):
+        raise ValueError(
+            f"replay: rate must be above 0, size at least 1, and no time below 0, "
+            f"got {(rate, size, wait, fixed, each)!r}"
+        )
     arrivals = list(np.cumsum(np.array(gaps()) / rate))
     batches, first, free = [], 0, 0.0
     while first < MOST:

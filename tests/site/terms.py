@@ -35,7 +35,7 @@ class Outside(Exception):
 def value(term: Any, point: Point) -> float:
     """Evaluate a term; raises Outside where it has no value."""
     if isinstance(term, str):
-        return point[term]
+        return float(point[term])
     if not isinstance(term, Mapping):
         return float(term)
     if "formula" in term:
@@ -44,7 +44,10 @@ def value(term: Any, point: Point) -> float:
         return _special(term, [value(one, point) for one in term["of"]])
     if "lines" in term:
         return _table(term, [value(one, point) for one in term["at"]])
-    found = reduce(OPERATIONS[term["op"]], (value(one, point) for one in term["of"]))
+    try:
+        found = reduce(OPERATIONS[term["op"]], (value(one, point) for one in term["of"]))
+    except ZeroDivisionError:
+        raise Outside(UNDEFINED) from None
     if not isfinite(found):
         raise Outside(UNDEFINED)
     return found

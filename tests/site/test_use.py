@@ -113,6 +113,7 @@ def test_what_has_the_focus_is_seen(page, served):
         " borderColor].join(); }"
     )
     bare = "() => { globalThis.seen = document.activeElement; seen.blur(); }"
+    page.add_style_tag(content="* { transition: none !important; }")  # no look between two looks
     unseen = []
     for _ in range(60):
         page.keyboard.press("Tab")
@@ -163,5 +164,5 @@ def test_headings_figures_tables_and_equations_have_permanent_links(page, served
 def test_the_first_address_leads_to_the_book(page, served):
     diary = Diary(page, served)
     page.goto(f"{served}index.html")
-    page.wait_for_function("document.querySelector('#main-content h1')")
+    page.wait_for_function("() => document.querySelector('#main-content h1')")
     assert not diary.faults

@@ -148,6 +148,9 @@
     live.ticks((a * q) / p, (b * q) / p, log, wanted).map((one) => (one * p) / q);
   live.named = (what, unit) => (unit ? `${what} (${unit})` : what);
 
+  const WIDE = 6.7; // of a letter, about
+  const EDGE = 10; // room to the right of the axes
+
   const axes = (group, frame) => {
     const { spec, x, across, up, left, right, upper, lower, low, high } = frame;
     const shownX = (si) => live.digits((si * x.scale[1]) / x.scale[0], 3);
@@ -157,15 +160,21 @@
       group.append(line(left, up(y), right, up(y), "live-grid"));
       group.append(text(left - 6, up(y) + 4, shownY(y), { "text-anchor": "end" }));
     }
+    let free = 0; // numbers of an axis do not touch
     for (const at of ticked(x.low, x.high, x, x.log, right - left < 400 ? 4 : 7)) {
+      const shown = shownX(at), half = shown.length * WIDE / 2;
+      const middle = Math.min(across(at), right + EDGE - half);
       group.append(line(across(at), lower, across(at), lower + 4, "live-axis"));
-      group.append(text(across(at), lower + 17, shownX(at), { "text-anchor": "middle" }));
+      if (middle - half < free) continue;
+      group.append(text(middle, lower + 17, shown, { "text-anchor": "middle" }));
+      free = middle + half + WIDE;
     }
     group.append(line(left, lower, right, lower, "live-axis"), line(left, upper, left, lower, "live-axis"));
     const what = named(x.meaning.split(":")[0], x.unit);
-    const wide = right + left - 10; // a longer label is pressed together, so that it is not cut off
-    const pressed = what.length * 6.5 > wide ? { textLength: wide, lengthAdjust: "spacingAndGlyphs" } : {};
-    const middle = Math.min((left + right) / 2, right + 10 - Math.min(what.length * 6.5, wide) / 2);
+    const room = right + EDGE - 4; // a longer label is pressed together, so that it is not cut off
+    const wide = Math.min(what.length * WIDE, room);
+    const pressed = wide === room ? { textLength: room, lengthAdjust: "spacingAndGlyphs" } : {};
+    const middle = Math.min(Math.max((left + right) / 2, wide / 2 + 2), right + EDGE - 2 - wide / 2);
     group.append(text(middle, lower + 35, what, { "text-anchor": "middle", ...pressed }));
     group.append(text(left - 44, upper - 10, named(spec.y.label, spec.y.unit)));
   };

@@ -242,7 +242,7 @@
       const { spec } = this;
       const said = (found) => (found.outside ? live.reasons[found.outside.kind] : live.written(found.value, spec.y));
       const rows = spec.curves.map((curve) =>
-        element("li", { class: curve.line ? "live-key live-key-line" : "live-key", style: live.shapes.color(curve.color) },
+        element("li", { class: `live-key${curve.line ? " live-key-line" : ""}${curve.dashed ? " live-key-dashed" : ""}`, style: live.shapes.color(curve.color) },
           element("span", {}, `${curve.label} `, element("output", {}, said(values[curve.label])))));
       if (values.total) rows.push(element("li", {}, element("span", {}, "total ", element("output", {}, said(values.total)))));
       const without = spec.curves.map(({ label }) => values[label].outside).find(Boolean);
