@@ -240,6 +240,12 @@ def test_every_colour_can_be_seen_and_read_on_its_page():
             assert palette.contrast(text, page_color) >= 4.5
 
 
+def test_symbols_wear_colours_of_the_palette():
+    assert palette.SYMBOLS
+    assert palette.SYMBOLS.keys() <= {entry.name for entry in notation.TABLE}
+    assert set(palette.SYMBOLS.values()) <= palette.LIGHT.keys()
+
+
 # ---- charts
 
 RANGES = {"batch": (1, 64), "arrival_rate": (10.0, 300.0), "t_fixed": (0.005, 0.08)}
