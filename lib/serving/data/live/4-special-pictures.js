@@ -75,28 +75,6 @@
   const COLUMNS = 96;
   const ROWS = 72;
 
-  /** What forbids a cell of a region: a curve, or nothing. */
-  const forbids = ({ ratio, curve }) => (ratio <= 1 ? null : curve);
-
-  const STRIDE = 3;
-
-  /** Every cell of a region; one between others that are forbidden alike is as they are. */
-  const filled = (height, width, at) => {
-    const cells = Array.from({ length: height }, () => Array(width));
-    const around = (k, count) => {
-      const low = k - (k % STRIDE);
-      return k === low ? [k] : [low, Math.min(low + STRIDE, count - 1)];
-    };
-    const known = (j, k) => (cells[j][k] ??= at(j, k));
-    for (let j = 0; j < height; j++) {
-      for (let k = 0; k < width; k++) {
-        const [first, ...others] = around(j, height).flatMap((row) => around(k, width).map((column) => known(row, column)));
-        cells[j][k] ??= others.every((one) => forbids(one) === forbids(first)) ? first : at(j, k);
-      }
-    }
-    return cells;
-  };
-
   /** Where every ratio is at most one, over two parameters; elsewhere the limit most exceeded. */
   const region = {
     redraws: (spec, name) => name !== spec.x && name !== spec.vertical,
@@ -109,8 +87,14 @@
         return { places, ends: [...ends, one.high] };
       };
       const [columns, rows] = [cut(x, COLUMNS), cut(other, ROWS)];
-      const cells = filled(rows.places.length, columns.places.length, (j, k) =>
-        binding(spec, { ...point, [spec.x]: columns.places[k], [spec.vertical]: rows.places[j] }, true));
+      const there = { ...point }; // one object for all cells: thousands of copies take a while
+      const cells = rows.places.map((row) => {
+        there[spec.vertical] = row;
+        return columns.places.map((column) => {
+          there[spec.x] = column;
+          return binding(spec, there, true);
+        });
+      });
       return { columns, rows, cells, other, finite: cells.flat().map(({ ratio }) => ratio).filter(Number.isFinite) };
     },
     frame: (spec, x, { other }, width) => {
@@ -125,8 +109,9 @@
         const [top, bottom] = [up(rows.ends[j + 1]), up(rows.ends[j])].map((y) => y.toFixed(1));
         for (let k = 0; k < row.length; k++) {
           const first = k;
-          const curve = forbids(row[first]);
-          while (k + 1 < row.length && forbids(row[k + 1]) === curve) k++;
+          const kind = ({ ratio, curve }) => (ratio <= 1 ? null : curve);
+          while (k + 1 < row.length && kind(row[k + 1]) === kind(row[first])) k++;
+          const curve = kind(row[first]);
           if (!curve) continue;
           const [left, right] = [first, k + 1].map((one) => across(columns.ends[one]).toFixed(1));
           areas.set(curve, `${areas.get(curve) || ""}M${left} ${top}H${right}V${bottom}H${left}Z`);
