@@ -37,8 +37,10 @@
       this.defaults = { ...this.spec.fixed };
       for (const one of this.spec.parameters) this.defaults[one.name] = one.value;
       this.point = { ...this.defaults };
-      this.hidden = Boolean(this.spec.guess);
       this.address = root.closest(".jp-OutputArea, .jp-Notebook") ? null : address(this.name);
+      const given = this.address ? this.address.read() : {};
+      // Who follows an address with settings is shown what its sender saw, and not asked first.
+      this.hidden = Boolean(this.spec.guess) && !Object.keys(given).length;
       this.build();
       this.restore();
       this.computed = this.compute(this.point);
@@ -71,7 +73,7 @@
         this.followers.push(made.show);
       }
       if (spec.note) this.below.push(element("p", { class: "live-note" }, spec.note));
-      this.guess = spec.guess ? live.guess(this) : null;
+      this.guess = this.hidden ? live.guess(this) : null;
       this.root.append(this.svg, ...(this.guess ? [this.guess.made] : []), ...this.below, this.status);
       for (const part of this.below) part.hidden = this.hidden;
       this.listen();
