@@ -512,6 +512,27 @@ def runtime(context: quickjs.Context, *names: str) -> None:
         context.eval((Path(live.__file__).parent / live.RUNTIME / name).read_text("utf-8"))
 
 
+@pytest.mark.parametrize("layout", [None, 0, live.LAYOUT - 1, live.LAYOUT + 1, str(live.LAYOUT)])
+def test_a_figure_of_another_layout_stands_still_and_says_so_once(layout):
+    context = engine()
+    context.eval("live.element = (name, _, words) => words; live.shape = null")
+    context.eval("var said = [], root = { dataset: {}, append: (one) => said.push(one) }")
+    context.eval("""var document = { querySelector: () => null,
+      querySelectorAll: (wanted) => "stands" in root.dataset ? [] : [root] }""")
+    runtime(context, "8-chart.js")
+    spec = data_of(made()) | {"layout": layout}
+    asked(context, "(spec) => (root.dataset.live = JSON.stringify(spec))", spec)
+    context.eval("live.start(); live.start()")
+    [words] = asked(context, "() => said")
+    assert "another version" in words
+    assert asked(context, "() => [root.dataset.stands, root.live ?? null]") == ["", None]
+
+
+def test_figures_have_the_layout_that_the_page_knows():
+    assert data_of(made())["layout"] == live.LAYOUT
+    assert f"live.LAYOUT = {live.LAYOUT};" in live.script()
+
+
 def test_no_mark_is_drawn_through_the_label_of_another():
     context = engine()
     runtime(context, "3-numbers.js")

@@ -272,9 +272,19 @@
     }
   }
 
+  /** Of the data in a figure: that of a page made by another version is not understood. */
+  live.LAYOUT = 1; // as in lib/serving/live.py
+
+  const STANDS = "This picture stands still: it was made by another version of the book’s programs than the page.";
+
   const mount = () => {
-    for (const root of document.querySelectorAll("figure.live[data-live]:not([data-ready])")) {
-      root.live = new Chart(root);
+    for (const root of document.querySelectorAll("figure.live[data-live]:not([data-ready], [data-stands])")) {
+      if (JSON.parse(root.dataset.live).layout === live.LAYOUT) {
+        root.live = new Chart(root);
+      } else {
+        root.dataset.stands = "";
+        root.append(element("p", { class: "live-note" }, STANDS));
+      }
     }
   };
 
