@@ -3,5 +3,6 @@
 from __future__ import annotations
 
 from ._lab_drive import Drive, drive
+from ._lab_host import Server, profile
 
-__all__ = ["Drive", "drive"]
+__all__ = ["Drive", "Server", "drive", "profile"]
