@@ -26,6 +26,7 @@ class Answer:
     """What a request gets: its token, or why there is none, and how it went."""
 
     token: int | None
+    number: int
     batch: int
     waited: float
     service: float
@@ -53,18 +54,21 @@ class Batcher:
     """Accept requests from any thread; compute them in batches, in order of arrival.
 
     A batch is closed when the thread is idle and ``size`` requests wait, or the first of them has
-    waited for ``wait`` seconds, or nobody else will come because the batcher closes.
+    waited for ``wait`` seconds, or nobody else will come because the batcher closes. Answers of a
+    batch are handed over at once, by ``hand``, which may call them in another thread.
     """
+
+    hand: Callable[[Callable[[], None]], Any] = staticmethod(lambda deliver: deliver())
 
     def __init__(self, compute: Compute, size: int, wait: float, places: int) -> None:
         self.compute, self.size, self.wait, self.places = compute, size, wait, places
         self.queue: deque[Waiting] = deque()
         self.changed = threading.Condition()
-        self.accepted, self.closing = 0, False
+        self.accepted, self.batches, self.closing = 0, 0, False
         self.thread = threading.Thread(target=self._run, daemon=True)
 
     def accept(self, prompt: list[int], answer: Callable[[Answer], Any]) -> None:
-        """Put a request into the queue; ``answer`` is called in the batcher's thread."""
+        """Put a request into the queue; ``answer`` is called when its batch is computed."""
         with self.changed:
             if self.closing:
                 raise Refused(503, "the server is shutting down")
@@ -72,6 +76,12 @@ class Batcher:
                 raise Refused(429, f"{self.places} requests wait already")
             self.queue.append(Waiting(prompt, time.perf_counter(), answer))
             self.accepted += 1
+            self.changed.notify()
+
+    def use(self, size: int, wait: float) -> None:
+        """Close batches by other numbers from now on."""
+        with self.changed:
+            self.size, self.wait = size, wait
             self.changed.notify()
 
     def close(self) -> None:
@@ -107,5 +117,12 @@ class Batcher:
         except Exception as error:  # whatever it is, the next batch may be well
             fault = f"{type(error).__name__}: {error}"
         service = time.perf_counter() - begun
-        for one, token in zip(batch, tokens, strict=True):
-            one.answer(Answer(token, len(batch), begun - one.arrived, service, fault))
+        self.batches += 1
+        how = (self.batches, len(batch))
+
+        def deliver() -> None:
+            """Answer each request of the batch."""
+            for one, token in zip(batch, tokens, strict=True):
+                one.answer(Answer(token, *how, begun - one.arrived, service, fault))
+
+        self.hand(deliver)

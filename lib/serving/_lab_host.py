@@ -13,7 +13,7 @@ from ._lab_process import Program
 from .policies import Fixed, Greedy, Window
 
 SERVER = ["-m", "serving._lab_server"]
-LARGEST = 64
+LARGEST = 32
 """Largest batch [requests]."""
 
 
@@ -65,11 +65,33 @@ class Server:
     def __enter__(self) -> Server:
         self._program = Program(SERVER, self._job).__enter__()
         try:
-            self.url = next(self._program.lines())["url"]
+            self._said = self._program.lines()
+            self.url = next(self._said)["url"]
         except BaseException:
             self._program.__exit__(None)
             raise
         return self
+
+    def use(self, policy: Fixed | Greedy | Window) -> None:
+        """Close batches by another policy from now on.
+
+        Parameters
+        ----------
+        policy : Fixed, Greedy or Window
+            As of the class.
+
+        Raises
+        ------
+        TypeError
+            If ``policy`` is something else.
+        ValueError
+            If it is a policy that the server does not have.
+        RuntimeError
+            If the process has died.
+        """
+        size, wait = closing(policy)
+        self._program.say({"size": size, "wait": wait})
+        next(self._said)
 
     def __exit__(self, kind: type[BaseException] | None, *_: object) -> None:
         try:
@@ -104,7 +126,7 @@ def profile(
     Parameters
     ----------
     batches : sequence of int
-        Batch sizes, from 1 to 64 [requests].
+        Batch sizes, from 1 to 32 [requests].
     repeats : int
         How often each is timed, at least 1 [1].
     progress : bool

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
 import subprocess
@@ -35,11 +36,13 @@ class Program:
             encoding="utf-8",
             env=os.environ | ONE_THREAD,
         )
-        try:
-            print(json.dumps(self.job), file=self.process.stdin, flush=True)
-        except BrokenPipeError:
-            pass  # it has died; whoever waits for its lines is told why
+        self.say(self.job)
         return self
+
+    def say(self, what: dict[str, Any]) -> None:
+        """Send it a line."""
+        with contextlib.suppress(BrokenPipeError):  # who waits for its lines is told why
+            print(json.dumps(what), file=self.process.stdin, flush=True)
 
     def lines(self) -> Iterator[Any]:
         """Yield what it says, until it ends; an error if it fails."""
@@ -67,5 +70,6 @@ class Program:
 
     def __exit__(self, kind: type[BaseException] | None, *_: object) -> None:
         self.process.kill()  # it has ended, or nobody waits for it any more
-        self.process.communicate()
+        with contextlib.suppress(BrokenPipeError):
+            self.process.communicate()
         self.stderr.close()

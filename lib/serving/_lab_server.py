@@ -30,8 +30,10 @@ LARGEST = 4096
 """Most bytes of a request's body [bytes]."""
 PATIENCE = 3.0
 """How long a connection may keep the server from refusing it, or from ending [s]."""
+SWITCH = 0.0005
+"""How long a thread may keep others from running Python code [s]."""
 WARM_UP = 3
-"""Batches of each size that are computed before the server opens [1]."""
+"""Batches of some sizes that are computed before the server opens [1]."""
 
 
 def refusal(status: int, reason: str) -> web.Response:
@@ -88,12 +90,13 @@ def application(batcher: Batcher) -> web.Application:
             if not future.done():
                 future.set_result(given)
 
-        batcher.accept(prompt, lambda given: loop.call_soon_threadsafe(answered, given))
+        batcher.accept(prompt, answered)
         answer = await future
         if answer.fault:
             return refusal(500, answer.fault)
         times = {"waited": round(answer.waited, 6), "service": round(answer.service, 6)}
-        return web.json_response({"token": answer.token, "batch": answer.batch, **times})
+        which = {"number": answer.number, "batch": answer.batch}
+        return web.json_response({"token": answer.token, **which, **times})
 
     app = web.Application(middlewares=[told], client_max_size=LARGEST)
     app.router.add_post(PATH, next_token)
@@ -131,6 +134,7 @@ async def serve(
 
     loop = asyncio.get_running_loop()
     listening = await loop.create_server(protocol, "127.0.0.1", 0, backlog=1024)
+    batcher.hand = loop.call_soon_threadsafe
     batcher.thread.start()
     host, port = listening.sockets[0].getsockname()
     ready(f"http://{host}:{port}{PATH}")
@@ -156,26 +160,32 @@ async def until_stdin_ends(job: dict[str, Any], model: Model) -> None:
     """Serve as the job says."""
     loop, over = asyncio.get_running_loop(), asyncio.Event()
 
-    def wait() -> None:
-        """Wait for the end of stdin, where nothing else is blocked by it."""
-        sys.stdin.read()
+    batcher = Batcher(model.next_tokens, job["size"], job["wait"], job["places"])
+
+    def listen() -> None:
+        """Change the policy by each line of stdin until it ends, where nothing waits for it."""
+        for line in sys.stdin:
+            batcher.use(**json.loads(line))
+            say("")
         loop.call_soon_threadsafe(over.set)
 
-    threading.Thread(target=wait, daemon=True).start()
-    batcher = Batcher(model.next_tokens, job["size"], job["wait"], job["places"])
+    threading.Thread(target=listen, daemon=True).start()
     await serve(batcher, job["connections"], say, over)
 
 
 def say(url: str) -> None:
-    """Tell the parent where the server is."""
+    """Tell the parent where the server is, or that it is as was wished."""
     print(json.dumps({"url": url}), flush=True)
 
 
 def main() -> None:
     """Run the job of stdin."""
     job = json.loads(sys.stdin.readline())
+    # A thread that waits for another one's Python code gets its turn after so long; the default
+    # of five milliseconds is as long as a batch.
+    sys.setswitchinterval(SWITCH)
     model = Model()
-    for batch in [*job.get("batches", range(1, job.get("size", 0) + 1))] * WARM_UP:
+    for batch in [2**power for power in range(6)] * WARM_UP:
         model.next_tokens(np.zeros((batch, TOKENS), dtype=np.int64))
     if "batches" in job:
         measure(model, job["batches"], job["repeats"])

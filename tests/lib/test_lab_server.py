@@ -296,6 +296,16 @@ def test_a_server_of_its_own_answers_and_ends() -> None:
         socket.create_connection((host, int(port)), LONG)
 
 
+def test_a_server_takes_another_policy() -> None:
+    with lab.Server(Fixed(8)) as server:
+        server.use(Fixed(3))
+        run = lab.drive(server.url, [0.0] * 6, PROMPT, progress=False)
+        with pytest.raises(ValueError, match="batches of at most 32"):
+            server.use(Greedy(33))
+    assert [json.loads(answer)["batch"] for answer in run.answers] == [3] * 6
+    assert sorted(json.loads(answer)["number"] for answer in run.answers) == [1] * 3 + [2] * 3
+
+
 def test_a_server_under_overload_stays_up() -> None:
     with lab.Server(Greedy(2), places=4, connections=16) as server:
         run = lab.drive(server.url, [0.0] * 200, PROMPT, progress=False)
@@ -308,7 +318,7 @@ def test_a_server_under_overload_stays_up() -> None:
 @pytest.mark.parametrize(
     ("arguments", "error", "reason"),
     [
-        ((Fixed(65),), ValueError, "policy must have batches of at most 64"),
+        ((Fixed(33),), ValueError, "policy must have batches of at most 32"),
         ((Window(8, 0.1, False),), ValueError, "policy must close batches for an idle server"),
         (("greedy",), TypeError, "policy must be Fixed, Greedy or Window"),
         ((Greedy(8), 0), ValueError, "places must be at least 1, got 0"),
@@ -328,7 +338,7 @@ def test_a_profile_times_each_size() -> None:
     assert (times > 0).all()
 
 
-@pytest.mark.parametrize("batches", [(), (0,), (65,), (1.5,)])
+@pytest.mark.parametrize("batches", [(), (0,), (33,), (1.5,)])
 def test_a_profile_of_impossible_batches_is_refused(batches: Any) -> None:
     with pytest.raises(ValueError, match="batches must be"):
         lab.profile(batches, progress=False)
