@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-import json
-import subprocess
-import sys
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -14,6 +11,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from . import errors
+from ._lab_process import Program
 
 Array = NDArray[np.float64]
 
@@ -131,27 +129,20 @@ def drive(
         "timeout": errors.number("timeout", timeout, above=0),
         "in_flight": in_flight,
     }
-    return _drive(moments, _run(json.dumps(job), moments.size, progress))
+    return _drive(moments, _run(job, moments.size, progress))
 
 
-def _run(job: str, count: int, progress: bool) -> dict[str, list[Any]]:
+def _run(job: dict[str, Any], count: int, progress: bool) -> dict[str, list[Any]]:
     from tqdm import tqdm  # here, for the package installs without
 
-    command = [sys.executable, "-P", str(CLIENT)]
-    pipes = {name: subprocess.PIPE for name in ("stdin", "stdout", "stderr")}
-    with subprocess.Popen(command, text=True, encoding="utf-8", **pipes) as client:
-        try:
-            print(job, file=client.stdin, flush=True)
-            with tqdm(total=count, unit=" requests", disable=not progress) as bar:
-                for said in map(json.loads, client.stdout or ()):
-                    if "result" in said:
-                        bar.update(count - bar.n)
-                        return dict(said["result"])
-                    bar.update(said["ended"] - bar.n)
-            complaint = (client.stderr.read() if client.stderr else "").strip().splitlines()
-        finally:
-            client.kill()  # it has ended, or nobody waits for it any more
-    raise RuntimeError(f"the client died: {complaint[-1] if complaint else 'no reason given'}")
+    with Program(["-P", str(CLIENT)], job) as client:
+        with tqdm(total=count, unit=" requests", disable=not progress) as bar:
+            for said in client.lines():
+                if "result" in said:
+                    bar.update(count - bar.n)
+                    return dict(said["result"])
+                bar.update(said["ended"] - bar.n)
+    raise RuntimeError("the client ended without a result")
 
 
 def _drive(scheduled: Array, found: Mapping[str, list[Any]]) -> Drive:
