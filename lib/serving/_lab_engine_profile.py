@@ -220,7 +220,7 @@ def measured(drive: Drive) -> Predicted:
     Predicted
         The times that were measured.
     """
-    gaps = np.concatenate([np.diff(one[:-1]) for one in drive.tokens])  # the last event ends it
+    gaps = np.concatenate([np.diff(one[:-1]) for one in drive.tokens])
     return Predicted(
         float(drive.latency.mean()),
         float(np.quantile(drive.latency, 0.99)),
@@ -248,9 +248,9 @@ def step_time(drive: Drive) -> float:
     ValueError
         If there was no step in which all ran.
     """
-    begin = max(one[0] for one in drive.tokens)
-    end = min(one[-2] for one in drive.tokens)
-    steps = [np.count_nonzero((one > begin) & (one <= end)) for one in drive.tokens]
+    tokens = [one[:-1] for one in drive.tokens]  # the last event only ends the stream
+    begin, end = max(one[0] for one in tokens), min(one[-1] for one in tokens)
+    steps = [np.count_nonzero((one > begin) & (one <= end)) for one in tokens]
     if not end > begin or not max(steps):
         raise ValueError("drive must have streams that run together, got none")
     return float((end - begin) / np.median(steps))

@@ -106,13 +106,13 @@ class EngineRun:
     divided: dict[str, Drive]
     points: dict[float, Drive]
 
-    def save(self, path: str | Path) -> None:
-        """Keep it as JSON, a line for each drive.
+    def dump(self) -> str:
+        """Write it as JSON, times in whole microseconds.
 
-        Parameters
-        ----------
-        path : str or Path
-            File to write.
+        Returns
+        -------
+        str
+            What `stored_engine` reads.
         """
         rounds = [
             {
@@ -131,7 +131,7 @@ class EngineRun:
             "divided": {name: _lab_store.pack(one) for name, one in self.divided.items()},
             "points": {str(load): _lab_store.pack(one) for load, one in self.points.items()},
         }
-        Path(path).write_text(json.dumps(kept, separators=(",", ":")) + "\n", "utf-8")
+        return json.dumps(kept, separators=(",", ":")) + "\n"
 
 
 def stored_engine(path: str | Path | None = None) -> EngineRun:
@@ -140,7 +140,7 @@ def stored_engine(path: str | Path | None = None) -> EngineRun:
     Parameters
     ----------
     path : str or Path, optional
-        File that `EngineRun.save` has written; by default the run that comes with the package.
+        File of what `EngineRun.dump` gave; by default the run that comes with the package.
 
     Returns
     -------
