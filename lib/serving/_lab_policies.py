@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from functools import cache, cached_property
 from importlib import metadata, resources
+from importlib.util import find_spec
 from typing import Any
 
 import numpy as np
@@ -22,8 +23,9 @@ from ._lab_drive import Drive, drive
 from ._lab_host import Server, profile
 from ._plan import PARTS
 from ._times import half_width
+from .book import STILL
 from .policies import Fixed, Greedy, Window
-from .service import LinearService
+from .service import FittedService, LinearService
 
 Array = NDArray[np.float64]
 Policy = Fixed | Greedy | Window
@@ -33,6 +35,8 @@ BATCHES = (1, 8, 32)
 POLICIES: tuple[Policy, ...] = (Fixed(8), Window(8, 0.010), Greedy(8))
 LOADS = (0.3, 0.5, 0.7)
 """Arrival rates over the rate of full batches [1]."""
+REPEATS = 24
+"""Batches of each size in a profile [1]."""
 PACE = 0.5
 """Load at which requests come evenly for the profile, so that no batch waits for another [1]."""
 BODIES = [{"prompt": [k, k + 1, k + 2, k + 3]} for k in range(0, 252, 7)]
@@ -155,8 +159,9 @@ class PolicyRun:
         Where and with what it was measured.
     alone : ndarray, shape (3, k)
         Times of batches of 1, 8 and 32 without HTTP [s].
-    paced : tuple of Trial
-        Full batches of 1, 8 and 32 in the server, of requests that come evenly.
+    paced : tuple of tuple of Trial
+        Before the points of each load: full batches of 1, 8 and 32 in the server, of requests
+        that come evenly.
     points : tuple of Trial
         Each policy at each load, of Poisson arrivals.
     capped : Trial
@@ -167,15 +172,30 @@ class PolicyRun:
 
     machine: Mapping[str, str]
     alone: Array
-    paced: tuple[Trial, ...]
+    paced: tuple[tuple[Trial, ...], ...]
     points: tuple[Trial, ...]
     capped: Trial
     closed: Trial
 
     @cached_property
-    def alone_line(self) -> LinearService:
+    def line(self) -> FittedService:
         """Line through the times of batches without HTTP."""
         return LinearService.fit(np.repeat(BATCHES, self.alone.shape[1]), self.alone.ravel())
+
+    def paced_before(self, point: Trial) -> tuple[Trial, ...]:
+        """Profile that was measured before a point."""
+        return self.paced[LOADS.index(point.load)]
+
+
+def live() -> bool:
+    """Tell whether a lab may measure here: not while the book is built or tested.
+
+    Returns
+    -------
+    bool
+        Whether widgets are alive and what the labs need is installed.
+    """
+    return not os.environ.get(STILL) and find_spec("aiohttp") is not None
 
 
 def measure_policies(requests: int = 1200, progress: bool = True) -> PolicyRun:
@@ -205,7 +225,7 @@ def measure_policies(requests: int = 1200, progress: bool = True) -> PolicyRun:
     count = errors.integer("requests", requests, at_least=240) // 8 * 8  # full batches
     alone = profile(BATCHES, 40, progress)
     line = LinearService.fit(np.repeat(BATCHES, 40), alone.ravel())
-    with Server(Greedy(1), places=4 * count) as server:
+    with Server(Greedy(1), places=4 * count, connections=900) as server:
 
         def trial(policy: Policy, moments: Array, load: float = 0.0, places: int = 0) -> Trial:
             """Drive the server under a policy."""
@@ -214,15 +234,14 @@ def measure_policies(requests: int = 1200, progress: bool = True) -> PolicyRun:
             return _trial(policy, load, load * line.rate(8), places, run)
 
         drive(server.url, np.arange(40) / 20, BODIES, progress=False)  # connections, caches
-        paced = [
-            trial(Fixed(size), np.arange(60 * size) / (PACE * line.rate(size)), PACE)
-            for size in BATCHES
-        ]
-        points = [
-            trial(policy, _poisson(load * line.rate(8), count, seed), load)
-            for seed, load in enumerate(LOADS)
-            for policy in POLICIES
-        ]
+        paced, points = [], []
+        for seed, load in enumerate(LOADS):  # profiled before each load: machines drift
+            even = [np.arange(REPEATS * size) / (PACE * line.rate(size)) for size in BATCHES]
+            paced.append(
+                tuple(trial(Fixed(size), at) for size, at in zip(BATCHES, even, strict=True))
+            )
+            moments = _poisson(load * line.rate(8), count, seed)
+            points += [trial(policy, moments, load) for policy in POLICIES]
         last = points[-1]
         capped = trial(last.policy, last.scheduled, last.load, places=8)
         closed = trial(last.policy, np.zeros(count), places=8)
@@ -301,8 +320,9 @@ def _read(kept: dict[str, Any]) -> Trial:
 
 def dump(run: PolicyRun) -> str:
     """Write a run as JSON, times in whole microseconds."""
-    trials = {name: [*map(_kept, getattr(run, name))] for name in ("paced", "points")}
-    trials |= {name: _kept(getattr(run, name)) for name in ("capped", "closed")}
+    trials: dict[str, Any] = {name: _kept(getattr(run, name)) for name in ("capped", "closed")}
+    trials |= {"paced": [[*map(_kept, one)] for one in run.paced]}
+    trials |= {"points": [*map(_kept, run.points)]}
     alone = [_whole(times) for times in run.alone]
     everything = {"machine": dict(run.machine), "alone": alone, **trials}
     return json.dumps(everything, separators=(",", ":")) + "\n"
@@ -319,7 +339,8 @@ def stored_policies() -> PolicyRun:
     """
     file = resources.files("serving").joinpath("data", "labs", "policies.json")
     kept = json.loads(file.read_text("utf-8"))
-    paced, points = (tuple(map(_read, kept[name])) for name in ("paced", "points"))
+    paced = tuple(tuple(map(_read, one)) for one in kept["paced"])
+    points = tuple(map(_read, kept["points"]))
     alone = np.array(kept["alone"]) * MICROSECOND
     others = (_read(kept[name]) for name in ("capped", "closed"))
     return PolicyRun(kept["machine"], alone, paced, points, *others)
