@@ -48,7 +48,9 @@ class Run:
     async def all(self) -> None:
         """Send every request and wait until each has ended."""
         limits = aiohttp.ClientTimeout(total=self.job["timeout"])
-        connector = aiohttp.TCPConnector(limit=0)  # a client that queues would hide the wait
+        # No limit, for a client that queues would hide the wait; and a connection for each request,
+        # for a server that closes an idle one in the moment of its next use would lose that.
+        connector = aiohttp.TCPConnector(limit=0, force_close=True)
         self.loop, self.over = asyncio.get_running_loop(), asyncio.Event()
         self.room = asyncio.Semaphore(self.job["in_flight"] or len(self.status))
         async with aiohttp.ClientSession(timeout=limits, connector=connector) as self.session:

@@ -13,7 +13,7 @@ from ._lab_policies import Policy, Trial
 from .exact import FixedBatchQueue, GreedyQueue
 from .policies import Fixed, Greedy
 from .service import LinearService
-from .simulation import Empirical, simulate
+from .simulation import Empirical, Simulation, simulate
 
 Array = NDArray[np.float64]
 
@@ -131,14 +131,17 @@ def predict(policy: Policy, rate: float, profile: Profile) -> Predicted:
     if isinstance(policy, Fixed):
         added = profile.added(policy.batch)
         fixed = FixedBatchQueue(rate, policy.batch, profile.service)
-        return Predicted(fixed.mean + added, fixed.quantile(SHARE) + added)
+        return _later(fixed, added)
     if isinstance(policy, Greedy):
         greedy = GreedyQueue(rate, policy.max_batch, profile.service)
-        added = profile.added(greedy.mean_batch)
-        return Predicted(greedy.mean + added, greedy.quantile(SHARE) + added)
+        return _later(greedy, profile.added(greedy.mean_batch))
     run = simulate(rate, policy, profile.service, requests=REQUESTS, progress=False)
-    added = profile.added(run.mean_batch)
-    return Predicted(run.mean + added, run.quantile(SHARE) + added)
+    return _later(run, profile.added(run.mean_batch))
+
+
+def _later(found: FixedBatchQueue | GreedyQueue | Simulation, added: float) -> Predicted:
+    """Mean and P99 of a queue, and what HTTP adds to both."""
+    return Predicted(float(found.mean) + added, float(found.quantile(SHARE)) + added)
 
 
 def replay(trial: Trial, profile: Profile) -> Predicted:

@@ -5,12 +5,9 @@ from __future__ import annotations
 import json
 import math
 import os
-import platform
 from collections.abc import Mapping
 from dataclasses import dataclass
-from datetime import UTC, datetime
 from functools import cache, cached_property
-from importlib import metadata, resources
 from importlib.util import find_spec
 from typing import Any
 
@@ -21,6 +18,7 @@ from . import errors
 from ._bearing import _alike, rank_interval
 from ._lab_drive import Drive, drive
 from ._lab_host import Server, profile
+from ._lab_store import MICRO, machine, micro, stored
 from ._plan import PARTS
 from ._times import half_width
 from .book import STILL
@@ -40,7 +38,6 @@ REPEATS = 24
 PACE = 0.5
 """Load at which requests come evenly for the profile, so that no batch waits for another [1]."""
 BODIES = [{"prompt": [k, k + 1, k + 2, k + 3]} for k in range(0, 252, 7)]
-MICROSECOND = 1e-6
 
 
 @dataclass(frozen=True, eq=False)
@@ -155,7 +152,7 @@ class PolicyRun:
 
     Attributes
     ----------
-    machine : mapping of str to str
+    machine : mapping of str
         Where and with what it was measured.
     alone : ndarray, shape (3, k)
         Times of batches of 1, 8 and 32 without HTTP [s].
@@ -170,7 +167,7 @@ class PolicyRun:
         A closed loop of as many.
     """
 
-    machine: Mapping[str, str]
+    machine: Mapping[str, Any]
     alone: Array
     paced: tuple[tuple[Trial, ...], ...]
     points: tuple[Trial, ...]
@@ -245,7 +242,9 @@ def measure_policies(requests: int = 1200, progress: bool = True) -> PolicyRun:
         last = points[-1]
         capped = trial(last.policy, last.scheduled, last.load, places=8)
         closed = trial(last.policy, np.zeros(count), places=8)
-    return PolicyRun(_machine(), alone, tuple(paced), tuple(points), capped, closed)
+    return PolicyRun(
+        machine("numpy", "aiohttp"), alone, tuple(paced), tuple(points), capped, closed
+    )
 
 
 def _poisson(rate: float, count: int, seed: int) -> Array:
@@ -268,40 +267,14 @@ def _trial(policy: Policy, load: float, rate: float, in_flight: int, run: Drive)
     return Trial(policy, load, rate, in_flight, *timed, np.array(sizes), np.array(service))
 
 
-def _machine() -> dict[str, str]:
-    packages = ("numpy", "aiohttp")
-    return {
-        "cores": str(os.cpu_count()),
-        "processor": _processor(),
-        "system": f"{platform.system()} {platform.release()}",
-        "Python": platform.python_version(),
-        **{name: metadata.version(name) for name in packages},
-        "date": datetime.now(UTC).date().isoformat(),
-    }
-
-
-def _processor() -> str:
-    try:
-        with open("/proc/cpuinfo", encoding="utf-8") as lines:
-            found = [line.partition(":")[2].strip() for line in lines if "model name" in line]
-    except OSError:
-        found = []
-    return found[0] if found else platform.processor() or platform.machine()
-
-
-def _whole(times: Array) -> list[int]:
-    """Microseconds, which are shorter."""
-    return [round(time / MICROSECOND) for time in times.tolist()]
-
-
 def _kept(trial: Trial) -> dict[str, Any]:
     policy = trial.policy
     about = {"policy": type(policy).__name__, **vars(policy)}
     kept = {"load": trial.load, "rate": trial.rate, "in_flight": trial.in_flight}
-    gaps = np.diff(np.round(trial.scheduled / MICROSECOND), prepend=0) * MICROSECOND
+    gaps = np.diff(np.round(trial.scheduled / MICRO), prepend=0) * MICRO
     columns = {"gaps": gaps, "latency": trial.latency, "lag": trial.lag, "outside": trial.outside}
-    times = {name: _whole(column) for name, column in columns.items()}
-    batches = {"sizes": trial.sizes.tolist(), "service": _whole(trial.service)}
+    times = {name: micro(column) for name, column in columns.items()}
+    batches = {"sizes": trial.sizes.tolist(), "service": micro(trial.service)}
     return about | kept | times | batches
 
 
@@ -312,7 +285,7 @@ def _read(kept: dict[str, Any]) -> Trial:
     policy = kind(**{name: rest.pop(name) for name in kind.__dataclass_fields__})
     sizes = np.array(rest.pop("sizes"))
     times = {
-        name: np.array(rest.pop(name)) * MICROSECOND
+        name: np.array(rest.pop(name)) * MICRO
         for name in ("gaps", "latency", "lag", "outside", "service")
     }
     return Trial(policy, scheduled=np.cumsum(times.pop("gaps")), sizes=sizes, **times, **rest)
@@ -323,7 +296,7 @@ def dump(run: PolicyRun) -> str:
     trials: dict[str, Any] = {name: _kept(getattr(run, name)) for name in ("capped", "closed")}
     trials |= {"paced": [[*map(_kept, one)] for one in run.paced]}
     trials |= {"points": [*map(_kept, run.points)]}
-    alone = [_whole(times) for times in run.alone]
+    alone = [micro(times) for times in run.alone]
     everything = {"machine": dict(run.machine), "alone": alone, **trials}
     return json.dumps(everything, separators=(",", ":")) + "\n"
 
@@ -337,10 +310,9 @@ def stored_policies() -> PolicyRun:
     PolicyRun
         What was measured then, on the machine that it names.
     """
-    file = resources.files("serving").joinpath("data", "labs", "policies.json")
-    kept = json.loads(file.read_text("utf-8"))
+    kept = json.loads(stored("policies").read_text("utf-8"))
     paced = tuple(tuple(map(_read, one)) for one in kept["paced"])
     points = tuple(map(_read, kept["points"]))
-    alone = np.array(kept["alone"]) * MICROSECOND
+    alone = np.array(kept["alone"]) * MICRO
     others = (_read(kept[name]) for name in ("capped", "closed"))
     return PolicyRun(kept["machine"], alone, paced, points, *others)
