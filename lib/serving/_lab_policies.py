@@ -5,12 +5,10 @@ from __future__ import annotations
 import json
 import math
 import os
-import platform
 from collections.abc import Mapping
 from dataclasses import dataclass
-from datetime import UTC, datetime
 from functools import cache, cached_property
-from importlib import metadata, resources
+from importlib.util import find_spec
 from typing import Any
 
 import numpy as np
@@ -20,10 +18,12 @@ from . import errors
 from ._bearing import _alike, rank_interval
 from ._lab_drive import Drive, drive
 from ._lab_host import Server, profile
+from ._lab_store import MICRO, machine, micro, stored
 from ._plan import PARTS
 from ._times import half_width
+from .book import STILL
 from .policies import Fixed, Greedy, Window
-from .service import LinearService
+from .service import FittedService, LinearService
 
 Array = NDArray[np.float64]
 Policy = Fixed | Greedy | Window
@@ -33,10 +33,11 @@ BATCHES = (1, 8, 32)
 POLICIES: tuple[Policy, ...] = (Fixed(8), Window(8, 0.010), Greedy(8))
 LOADS = (0.3, 0.5, 0.7)
 """Arrival rates over the rate of full batches [1]."""
+REPEATS = 24
+"""Batches of each size in a profile [1]."""
 PACE = 0.5
 """Load at which requests come evenly for the profile, so that no batch waits for another [1]."""
 BODIES = [{"prompt": [k, k + 1, k + 2, k + 3]} for k in range(0, 252, 7)]
-MICROSECOND = 1e-6
 
 
 @dataclass(frozen=True, eq=False)
@@ -151,12 +152,13 @@ class PolicyRun:
 
     Attributes
     ----------
-    machine : mapping of str to str
+    machine : mapping of str
         Where and with what it was measured.
     alone : ndarray, shape (3, k)
         Times of batches of 1, 8 and 32 without HTTP [s].
-    paced : tuple of Trial
-        Full batches of 1, 8 and 32 in the server, of requests that come evenly.
+    paced : tuple of tuple of Trial
+        Before the points of each load: full batches of 1, 8 and 32 in the server, of requests
+        that come evenly.
     points : tuple of Trial
         Each policy at each load, of Poisson arrivals.
     capped : Trial
@@ -165,17 +167,32 @@ class PolicyRun:
         A closed loop of as many.
     """
 
-    machine: Mapping[str, str]
+    machine: Mapping[str, Any]
     alone: Array
-    paced: tuple[Trial, ...]
+    paced: tuple[tuple[Trial, ...], ...]
     points: tuple[Trial, ...]
     capped: Trial
     closed: Trial
 
     @cached_property
-    def alone_line(self) -> LinearService:
+    def line(self) -> FittedService:
         """Line through the times of batches without HTTP."""
         return LinearService.fit(np.repeat(BATCHES, self.alone.shape[1]), self.alone.ravel())
+
+    def paced_before(self, point: Trial) -> tuple[Trial, ...]:
+        """Profile that was measured before a point."""
+        return self.paced[LOADS.index(point.load)]
+
+
+def live() -> bool:
+    """Tell whether a lab may measure here: not while the book is built or tested.
+
+    Returns
+    -------
+    bool
+        Whether widgets are alive and what the labs need is installed.
+    """
+    return not os.environ.get(STILL) and find_spec("aiohttp") is not None
 
 
 def measure_policies(requests: int = 1200, progress: bool = True) -> PolicyRun:
@@ -205,7 +222,7 @@ def measure_policies(requests: int = 1200, progress: bool = True) -> PolicyRun:
     count = errors.integer("requests", requests, at_least=240) // 8 * 8  # full batches
     alone = profile(BATCHES, 40, progress)
     line = LinearService.fit(np.repeat(BATCHES, 40), alone.ravel())
-    with Server(Greedy(1), places=4 * count) as server:
+    with Server(Greedy(1), places=4 * count, connections=900) as server:
 
         def trial(policy: Policy, moments: Array, load: float = 0.0, places: int = 0) -> Trial:
             """Drive the server under a policy."""
@@ -214,19 +231,20 @@ def measure_policies(requests: int = 1200, progress: bool = True) -> PolicyRun:
             return _trial(policy, load, load * line.rate(8), places, run)
 
         drive(server.url, np.arange(40) / 20, BODIES, progress=False)  # connections, caches
-        paced = [
-            trial(Fixed(size), np.arange(60 * size) / (PACE * line.rate(size)), PACE)
-            for size in BATCHES
-        ]
-        points = [
-            trial(policy, _poisson(load * line.rate(8), count, seed), load)
-            for seed, load in enumerate(LOADS)
-            for policy in POLICIES
-        ]
+        paced, points = [], []
+        for seed, load in enumerate(LOADS):  # profiled before each load: machines drift
+            even = [np.arange(REPEATS * size) / (PACE * line.rate(size)) for size in BATCHES]
+            paced.append(
+                tuple(trial(Fixed(size), at) for size, at in zip(BATCHES, even, strict=True))
+            )
+            moments = _poisson(load * line.rate(8), count, seed)
+            points += [trial(policy, moments, load) for policy in POLICIES]
         last = points[-1]
         capped = trial(last.policy, last.scheduled, last.load, places=8)
         closed = trial(last.policy, np.zeros(count), places=8)
-    return PolicyRun(_machine(), alone, tuple(paced), tuple(points), capped, closed)
+    return PolicyRun(
+        machine("numpy", "aiohttp"), alone, tuple(paced), tuple(points), capped, closed
+    )
 
 
 def _poisson(rate: float, count: int, seed: int) -> Array:
@@ -249,40 +267,14 @@ def _trial(policy: Policy, load: float, rate: float, in_flight: int, run: Drive)
     return Trial(policy, load, rate, in_flight, *timed, np.array(sizes), np.array(service))
 
 
-def _machine() -> dict[str, str]:
-    packages = ("numpy", "aiohttp")
-    return {
-        "cores": str(os.cpu_count()),
-        "processor": _processor(),
-        "system": f"{platform.system()} {platform.release()}",
-        "Python": platform.python_version(),
-        **{name: metadata.version(name) for name in packages},
-        "date": datetime.now(UTC).date().isoformat(),
-    }
-
-
-def _processor() -> str:
-    try:
-        with open("/proc/cpuinfo", encoding="utf-8") as lines:
-            found = [line.partition(":")[2].strip() for line in lines if "model name" in line]
-    except OSError:
-        found = []
-    return found[0] if found else platform.processor() or platform.machine()
-
-
-def _whole(times: Array) -> list[int]:
-    """Microseconds, which are shorter."""
-    return [round(time / MICROSECOND) for time in times.tolist()]
-
-
 def _kept(trial: Trial) -> dict[str, Any]:
     policy = trial.policy
     about = {"policy": type(policy).__name__, **vars(policy)}
     kept = {"load": trial.load, "rate": trial.rate, "in_flight": trial.in_flight}
-    gaps = np.diff(np.round(trial.scheduled / MICROSECOND), prepend=0) * MICROSECOND
+    gaps = np.diff(np.round(trial.scheduled / MICRO), prepend=0) * MICRO
     columns = {"gaps": gaps, "latency": trial.latency, "lag": trial.lag, "outside": trial.outside}
-    times = {name: _whole(column) for name, column in columns.items()}
-    batches = {"sizes": trial.sizes.tolist(), "service": _whole(trial.service)}
+    times = {name: micro(column) for name, column in columns.items()}
+    batches = {"sizes": trial.sizes.tolist(), "service": micro(trial.service)}
     return about | kept | times | batches
 
 
@@ -293,7 +285,7 @@ def _read(kept: dict[str, Any]) -> Trial:
     policy = kind(**{name: rest.pop(name) for name in kind.__dataclass_fields__})
     sizes = np.array(rest.pop("sizes"))
     times = {
-        name: np.array(rest.pop(name)) * MICROSECOND
+        name: np.array(rest.pop(name)) * MICRO
         for name in ("gaps", "latency", "lag", "outside", "service")
     }
     return Trial(policy, scheduled=np.cumsum(times.pop("gaps")), sizes=sizes, **times, **rest)
@@ -301,9 +293,10 @@ def _read(kept: dict[str, Any]) -> Trial:
 
 def dump(run: PolicyRun) -> str:
     """Write a run as JSON, times in whole microseconds."""
-    trials = {name: [*map(_kept, getattr(run, name))] for name in ("paced", "points")}
-    trials |= {name: _kept(getattr(run, name)) for name in ("capped", "closed")}
-    alone = [_whole(times) for times in run.alone]
+    trials: dict[str, Any] = {name: _kept(getattr(run, name)) for name in ("capped", "closed")}
+    trials |= {"paced": [[*map(_kept, one)] for one in run.paced]}
+    trials |= {"points": [*map(_kept, run.points)]}
+    alone = [micro(times) for times in run.alone]
     everything = {"machine": dict(run.machine), "alone": alone, **trials}
     return json.dumps(everything, separators=(",", ":")) + "\n"
 
@@ -317,9 +310,9 @@ def stored_policies() -> PolicyRun:
     PolicyRun
         What was measured then, on the machine that it names.
     """
-    file = resources.files("serving").joinpath("data", "labs", "policies.json")
-    kept = json.loads(file.read_text("utf-8"))
-    paced, points = (tuple(map(_read, kept[name])) for name in ("paced", "points"))
-    alone = np.array(kept["alone"]) * MICROSECOND
+    kept = json.loads(stored("policies").read_text("utf-8"))
+    paced = tuple(tuple(map(_read, one)) for one in kept["paced"])
+    points = tuple(map(_read, kept["points"]))
+    alone = np.array(kept["alone"]) * MICRO
     others = (_read(kept[name]) for name in ("capped", "closed"))
     return PolicyRun(kept["machine"], alone, paced, points, *others)

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from ._lab_compare import Predicted, Profile, predict, replay, uncertainty
 from ._lab_drive import Drive, drive
 from ._lab_engine import CacheLine, Engine, cache_line, live, missing
 from ._lab_engine_profile import batch_means, measured, spread, step_time
 from ._lab_engine_run import EngineRun, measure_engine, stored_engine
 from ._lab_host import Server, profile
-from ._lab_policies import PolicyRun, Trial, measure_policies, stored_policies
+from ._lab_policies import PolicyRun, Trial, live, measure_policies, stored_policies
 
 __all__ = [
     "CacheLine",
@@ -15,6 +16,8 @@ __all__ = [
     "Engine",
     "EngineRun",
     "PolicyRun",
+    "Predicted",
+    "Profile",
     "Server",
     "Trial",
     "batch_means",
@@ -25,9 +28,12 @@ __all__ = [
     "measure_policies",
     "measured",
     "missing",
+    "predict",
     "profile",
+    "replay",
     "spread",
     "step_time",
     "stored_engine",
     "stored_policies",
+    "uncertainty",
 ]
