@@ -127,7 +127,9 @@ class Replica:
         each, reads = float(self.steps[-1]) / self.steps.size, self.token_time
         work = formulas.phase_load(seen.rate, seen.output_mean, each, reads * seen.input_mean)
         first = float(self.steps[0])
-        full = first + reads * (self.chunk - 1)
+        full = first + reads * max(self.chunk - 1, 0)
+        if full <= first:
+            raise ValueError(f"steps must have room for prompts, got chunk = {self.chunk}")
         read = formulas.value(formulas.chunked_reading, seen.input_mean, full, first, reads)
         return float(max(work, seen.rate * read))
 
@@ -179,7 +181,7 @@ def replica(
     A step is taken at the mean number of tokens that a running sequence holds, and a prompt at
     the length at which a mean token of a prompt is read: for attention over everything the sums
     over the trace are those of its own lengths. A step reads as many tokens of prompts as keep
-    the limit beside 32 sequences, or beside fewer that take half of what is left of it.
+    the limit beside 1 to 32 sequences, or beside fewer that take half of what is left of it.
     """
     for name, kind, given in (
         ("machine", Machine, machine),
@@ -230,11 +232,12 @@ def _lengths(trace: Trace) -> tuple[int, int]:
 
 
 def _chunk(steps: Array, each: float, limit: float) -> int:
-    """Tokens of a step that just keeps a limit, some sequences in it; 0 if none does."""
+    """Most tokens of a step that keeps a limit with few sequences in it and with some; or 0."""
     if steps[0] >= limit:
         return 0
-    beside = int(np.searchsorted(steps[:BESIDE], (steps[0] + limit) / 2, side="right"))
-    return beside + int(min((limit - float(steps[beside - 1])) / each, 10**8))
+    some = np.searchsorted(steps[:BESIDE], (steps[0] + limit) / 2, side="right")
+    beside = np.arange(1, some + 1)
+    return int(np.minimum(beside + (limit - steps[:some]) / each, 10**8).min())
 
 
 def _blocks(memory: int, token: int, longest: int) -> int | None:

@@ -91,7 +91,8 @@ def test_ratios_stretch_the_times_and_nothing_else() -> None:
 
 def test_the_chunk_fills_the_limit_between_tokens_and_not_more() -> None:
     found = sizing.replica(MACHINE, requests([0, 1], 400, 30), PROMISE)
-    full = found.steps[31] + found.token_time * (found.chunk - 32)
+    beside = np.arange(1, 33)
+    full = (found.steps[:32] + found.token_time * (found.chunk - beside)).max()
     assert full <= PROMISE.token < full + found.token_time
 
 
@@ -100,7 +101,10 @@ def test_a_tight_limit_is_shared_by_sequences_and_prompts() -> None:
     steps = sizing.replica(MACHINE, trace, PROMISE).steps
     tight = Promise(2, float(steps[0] + 2.5 * (steps[3] - steps[2])))  # half is left beside two
     found = sizing.replica(MACHINE, trace, tight)
-    assert found.chunk == 2 + int((tight.token - steps[1]) / found.token_time)
+    room = [n + (tight.token - steps[n - 1]) / found.token_time for n in (1, 2)]
+    assert found.chunk == int(min(room))
+    with pytest.raises(ValueError, match="steps must have room for prompts, got chunk = 0"):
+        replace(found, chunk=0).load(trace)
 
 
 def test_blocks_are_what_the_memory_holds() -> None:
