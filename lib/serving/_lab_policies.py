@@ -50,7 +50,7 @@ class Trial:
         How the server closed its batches.
     load : float
         Arrival rate over the rate of full batches; 0 where clients did not keep a rate [1].
-    rate : float
+    arrival_rate : float
         Arrival rate of the schedule's law; 0 likewise [requests/s].
     in_flight : int
         Most requests under way; 0 for an open loop [requests].
@@ -70,7 +70,7 @@ class Trial:
 
     policy: Policy
     load: float
-    rate: float
+    arrival_rate: float
     in_flight: int
     scheduled: Array
     latency: Array
@@ -159,6 +159,8 @@ class PolicyRun:
     paced : tuple of tuple of Trial
         Before the points of each load: full batches of 1, 8 and 32 in the server, of requests
         that come evenly.
+    busy : tuple of tuple of Trial
+        The same, in a closed loop that always keeps the next batch waiting.
     points : tuple of Trial
         Each policy at each load, of Poisson arrivals.
     capped : Trial
@@ -170,6 +172,7 @@ class PolicyRun:
     machine: Mapping[str, Any]
     alone: Array
     paced: tuple[tuple[Trial, ...], ...]
+    busy: tuple[tuple[Trial, ...], ...]
     points: tuple[Trial, ...]
     capped: Trial
     closed: Trial
@@ -179,9 +182,21 @@ class PolicyRun:
         """Line through the times of batches without HTTP."""
         return LinearService.fit(np.repeat(BATCHES, self.alone.shape[1]), self.alone.ravel())
 
-    def paced_before(self, point: Trial) -> tuple[Trial, ...]:
-        """Profile that was measured before a point."""
-        return self.paced[LOADS.index(point.load)]
+    def before(self, point: Trial) -> tuple[tuple[Trial, ...], tuple[Trial, ...]]:
+        """Return what was measured of the server before a point.
+
+        Parameters
+        ----------
+        point : Trial
+            One of ``points``.
+
+        Returns
+        -------
+        tuple
+            Trials of full batches of 1, 8 and 32: those that came evenly, and the busy ones.
+        """
+        place = LOADS.index(point.load)
+        return self.paced[place], self.busy[place]
 
 
 def live() -> bool:
@@ -231,11 +246,14 @@ def measure_policies(requests: int = 1200, progress: bool = True) -> PolicyRun:
             return _trial(policy, load, load * line.rate(8), places, run)
 
         drive(server.url, np.arange(40) / 20, BODIES, progress=False)  # connections, caches
-        paced, points = [], []
+        paced, busy, points = [], [], []
         for seed, load in enumerate(LOADS):  # profiled before each load: machines drift
             even = [np.arange(REPEATS * size) / (PACE * line.rate(size)) for size in BATCHES]
             paced.append(
                 tuple(trial(Fixed(size), at) for size, at in zip(BATCHES, even, strict=True))
+            )
+            busy.append(
+                tuple(trial(Fixed(one), np.zeros(REPEATS * one), places=2 * one) for one in BATCHES)
             )
             moments = _poisson(load * line.rate(8), count, seed)
             points += [trial(policy, moments, load) for policy in POLICIES]
@@ -243,7 +261,7 @@ def measure_policies(requests: int = 1200, progress: bool = True) -> PolicyRun:
         capped = trial(last.policy, last.scheduled, last.load, places=8)
         closed = trial(last.policy, np.zeros(count), places=8)
     return PolicyRun(
-        machine("numpy", "aiohttp"), alone, tuple(paced), tuple(points), capped, closed
+        machine("numpy", "aiohttp"), alone, tuple(paced), tuple(busy), tuple(points), capped, closed
     )
 
 
@@ -270,7 +288,7 @@ def _trial(policy: Policy, load: float, rate: float, in_flight: int, run: Drive)
 def _kept(trial: Trial) -> dict[str, Any]:
     policy = trial.policy
     about = {"policy": type(policy).__name__, **vars(policy)}
-    kept = {"load": trial.load, "rate": trial.rate, "in_flight": trial.in_flight}
+    kept = {"load": trial.load, "arrival_rate": trial.arrival_rate, "in_flight": trial.in_flight}
     gaps = np.diff(np.round(trial.scheduled / MICRO), prepend=0) * MICRO
     columns = {"gaps": gaps, "latency": trial.latency, "lag": trial.lag, "outside": trial.outside}
     times = {name: micro(column) for name, column in columns.items()}
@@ -294,7 +312,8 @@ def _read(kept: dict[str, Any]) -> Trial:
 def dump(run: PolicyRun) -> str:
     """Write a run as JSON, times in whole microseconds."""
     trials: dict[str, Any] = {name: _kept(getattr(run, name)) for name in ("capped", "closed")}
-    trials |= {"paced": [[*map(_kept, one)] for one in run.paced]}
+    for name in ("paced", "busy"):
+        trials[name] = [[*map(_kept, one)] for one in getattr(run, name)]
     trials |= {"points": [*map(_kept, run.points)]}
     alone = [micro(times) for times in run.alone]
     everything = {"machine": dict(run.machine), "alone": alone, **trials}
@@ -311,8 +330,8 @@ def stored_policies() -> PolicyRun:
         What was measured then, on the machine that it names.
     """
     kept = json.loads(stored("policies").read_text("utf-8"))
-    paced = tuple(tuple(map(_read, one)) for one in kept["paced"])
+    profiles = [tuple(tuple(map(_read, one)) for one in kept[name]) for name in ("paced", "busy")]
     points = tuple(map(_read, kept["points"]))
     alone = np.array(kept["alone"]) * MICRO
     others = (_read(kept[name]) for name in ("capped", "closed"))
-    return PolicyRun(kept["machine"], alone, paced, points, *others)
+    return PolicyRun(kept["machine"], alone, *profiles, points, *others)
