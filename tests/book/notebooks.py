@@ -24,7 +24,7 @@ ROOT = Path(__file__).resolve().parents[2]
 
 DIRECTIVE = re.compile(r"\{([\w:.+-]+)\}\s*(.*)", re.DOTALL)
 OPTION = re.compile(r":([\w-]+):[ \t]*(.*)")
-TITLE = re.compile(r"^\d+\.\d+ (?=\S)")
+TITLE = re.compile(r"^\d+[a-z]?\.\d+ (?=\S)")
 """Number of an exercise before its title."""
 LABEL = re.compile(r"\\label\{([^}]*)\}")
 NOT_TEXT = {
