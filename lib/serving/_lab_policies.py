@@ -29,7 +29,10 @@ Array = NDArray[np.float64]
 Policy = Fixed | Greedy | Window
 
 BATCHES = (1, 8, 32)
-"""Sizes that are profiled [requests]."""
+"""Sizes that are timed without HTTP [requests]."""
+RANGE = (1, 8)
+"""Sizes that are profiled in the server: the ends of the range that the policies run in
+[requests]."""
 POLICIES: tuple[Policy, ...] = (Fixed(8), Window(8, 0.010), Greedy(8))
 LOADS = (0.3, 0.5, 0.7)
 """Arrival rates over the rate of full batches [1]."""
@@ -156,9 +159,8 @@ class PolicyRun:
         Where and with what it was measured.
     alone : ndarray, shape (3, k)
         Times of batches of 1, 8 and 32 without HTTP [s].
-    paced : tuple of tuple of Trial
-        Before the points of each load: full batches of 1, 8 and 32 in the server, of requests
-        that come evenly.
+    calm : tuple of tuple of Trial
+        Before each point: full batches of 1 and 8 in the server, of requests that come evenly.
     busy : tuple of tuple of Trial
         The same, in a closed loop that always keeps the next batch waiting.
     points : tuple of Trial
@@ -171,7 +173,7 @@ class PolicyRun:
 
     machine: Mapping[str, Any]
     alone: Array
-    paced: tuple[tuple[Trial, ...], ...]
+    calm: tuple[tuple[Trial, ...], ...]
     busy: tuple[tuple[Trial, ...], ...]
     points: tuple[Trial, ...]
     capped: Trial
@@ -193,10 +195,10 @@ class PolicyRun:
         Returns
         -------
         tuple
-            Trials of full batches of 1, 8 and 32: those that came evenly, and the busy ones.
+            Trials of full batches of 1 and 8: those that came evenly, and the busy ones.
         """
-        place = LOADS.index(point.load)
-        return self.paced[place], self.busy[place]
+        place = self.points.index(point)
+        return self.calm[place], self.busy[place]
 
 
 def live() -> bool:
@@ -245,23 +247,27 @@ def measure_policies(requests: int = 1200, progress: bool = True) -> PolicyRun:
             run = drive(server.url, moments, BODIES, in_flight=places or None, progress=progress)
             return _trial(policy, load, load * line.rate(8), places, run)
 
+        def even(size: int) -> Array:
+            """Moments so far apart that the server rests as long as it works."""
+            return np.arange(REPEATS * size) / (PACE * line.rate(size))
+
+        def full(size: int) -> tuple[Array, float, int]:
+            """So many at once that the next batch always waits."""
+            return np.zeros(REPEATS * size), 0.0, 2 * size
+
         drive(server.url, np.arange(40) / 20, BODIES, progress=False)  # connections, caches
-        paced, busy, points = [], [], []
-        for seed, load in enumerate(LOADS):  # profiled before each load: machines drift
-            even = [np.arange(REPEATS * size) / (PACE * line.rate(size)) for size in BATCHES]
-            paced.append(
-                tuple(trial(Fixed(size), at) for size, at in zip(BATCHES, even, strict=True))
-            )
-            busy.append(
-                tuple(trial(Fixed(one), np.zeros(REPEATS * one), places=2 * one) for one in BATCHES)
-            )
+        calm, busy, points = [], [], []
+        for seed, load in enumerate(LOADS):
             moments = _poisson(load * line.rate(8), count, seed)
-            points += [trial(policy, moments, load) for policy in POLICIES]
+            for policy in POLICIES:  # profiled before each: machines drift
+                calm.append(tuple(trial(Fixed(size), even(size), PACE) for size in RANGE))
+                busy.append(tuple(trial(Fixed(size), *full(size)) for size in RANGE))
+                points.append(trial(policy, moments, load))
         last = points[-1]
         capped = trial(last.policy, last.scheduled, last.load, places=8)
         closed = trial(last.policy, np.zeros(count), places=8)
     return PolicyRun(
-        machine("numpy", "aiohttp"), alone, tuple(paced), tuple(busy), tuple(points), capped, closed
+        machine("numpy", "aiohttp"), alone, tuple(calm), tuple(busy), tuple(points), capped, closed
     )
 
 
@@ -312,7 +318,7 @@ def _read(kept: dict[str, Any]) -> Trial:
 def dump(run: PolicyRun) -> str:
     """Write a run as JSON, times in whole microseconds."""
     trials: dict[str, Any] = {name: _kept(getattr(run, name)) for name in ("capped", "closed")}
-    for name in ("paced", "busy"):
+    for name in ("calm", "busy"):
         trials[name] = [[*map(_kept, one)] for one in getattr(run, name)]
     trials |= {"points": [*map(_kept, run.points)]}
     alone = [micro(times) for times in run.alone]
@@ -330,7 +336,7 @@ def stored_policies() -> PolicyRun:
         What was measured then, on the machine that it names.
     """
     kept = json.loads(stored("policies").read_text("utf-8"))
-    profiles = [tuple(tuple(map(_read, one)) for one in kept[name]) for name in ("paced", "busy")]
+    profiles = [tuple(tuple(map(_read, one)) for one in kept[name]) for name in ("calm", "busy")]
     points = tuple(map(_read, kept["points"]))
     alone = np.array(kept["alone"]) * MICRO
     others = (_read(kept[name]) for name in ("capped", "closed"))
