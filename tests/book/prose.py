@@ -49,7 +49,7 @@ STATED = re.compile(
 
 An expression, a call or an argument written without spaces (``seed=3``) is code.
 """
-TITLE = re.compile(r"^\d+\. ")
+TITLE = re.compile(r"^\d+[a-z]?\. ")
 """Number of a chapter before its title; its shape is checked elsewhere."""
 CODE = "\N{OBJECT REPLACEMENT CHARACTER}"
 WORDS_IN_MATH = re.compile(r"\\(?:text|mathrm|operatorname)\{([^{}]*)\}")

@@ -58,6 +58,17 @@ def test_a_missing_objective_is_found(objective: str) -> None:
     assert "LO-05.1, LO-05.2, LO-05.3" in fault
 
 
+def test_a_page_of_a_chapter_has_a_letter() -> None:
+    lettered = replaced(clean(), "# 5. How", "# 5a. How")
+    for plain, page in [("LO-05.", "LO-05a."), ("ex-05-", "ex-05a-")]:
+        for cell in lettered.cells:
+            cell.source = cell.source.replace(plain, page)
+    for cell in lettered.cells:
+        cell.source = re.sub(r"(exercise-start}|exercise}) 5\.", r"\1 5a.", cell.source)
+    assert structure.check(lettered, NAME.replace("05-", "05a-")) == []
+    assert structure.check(lettered, NAME) != []
+
+
 def test_more_objectives_are_allowed() -> None:
     more = replaced(clean(), "- LO-05.3: divide.", "- LO-05.3: divide.\n- LO-05.4: add.")
     assert structure.check(more, NAME) == []
