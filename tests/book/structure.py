@@ -71,7 +71,7 @@ def check(notebook: NotebookNode, name: str) -> list[str]:
         *(f"section {part.title!r}: {fault}" for part in parts for fault in _results(part)),
         *_closing(notebook, parts, number),
         *exercises.check(notebook, number),
-        *selftest.check(notebook, name[:2]),
+        *selftest.check(notebook, name.partition("-")[0]),
         *_citations(parts),
     ]
     return [f"{name}: {fault}" for fault in faults]
