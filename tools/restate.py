@@ -32,14 +32,16 @@ def phrases(notebook: nbformat.NotebookNode) -> dict[str, str]:
         if found.setdefault(text, new) != new:
             raise SystemExit(f"{text!r} is claimed of {found[text]!r} and of {new!r}: tell apart")
 
-    kept, book.claim = book.claim, claim  # type: ignore[assignment]
+    # An assumption is what the chapter decides: it stays checked, by the claim that there was.
+    kept = book.claim, book.given
+    book.claim, book.given = claim, book.claim  # type: ignore[assignment]
     try:
         space: dict[str, Any] = {}
         for cell in notebook.cells:
             if cell.cell_type == "code":
                 exec(compile(cell.source, cell.id, "exec"), space)
     finally:
-        book.claim = kept
+        book.claim, book.given = kept
     return {old: new for old, new in found.items() if old != new}
 
 

@@ -35,7 +35,8 @@ class Drive:
     status : ndarray, shape (n,)
         Status of HTTP, such as 200; 0 where there was no answer [1].
     tokens : tuple of ndarray
-        When each event of a stream came; empty without streams [s].
+        Events of each stream by the time at which they came, in seconds; empty without
+        streams [tokens].
     answers : tuple of str
         The body of the answer, or the last event of a stream.
     errors : tuple of str
@@ -63,7 +64,7 @@ class Drive:
 
     @property
     def answered(self) -> NDArray[np.bool_]:
-        """Which requests were answered with success, shape (n,)."""
+        """Whether each request was answered with success, shape (n,) [1]."""
         return self.status == 200
 
 

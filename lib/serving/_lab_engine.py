@@ -28,6 +28,7 @@ LINE = re.compile(
     r"llama_kv_cache: size =\s*(?P<mib>[\d.]+) MiB \(\s*(?P<cells>\d+) cells,"
     r"\s*(?P<layers>\d+) layers,\s*(?P<sequences>\d+)/(?P<streams>\d+) seqs\)"
 )
+MEBIBYTE = 1 << 20
 MOST_SLOTS = 256
 """More of them llama.cpp refuses."""
 PATIENCE = 10.0
@@ -40,8 +41,8 @@ class CacheLine:
 
     Attributes
     ----------
-    mib : float
-        Its size, to a hundredth [MiB].
+    size : float
+        Its size, to a hundredth of a MiB [bytes].
     cells : int
         Tokens that each stream has room for [tokens].
     layers : int
@@ -52,7 +53,7 @@ class CacheLine:
         Parts that it is divided into: one for each slot, or 1 if all share the cells [1].
     """
 
-    mib: float
+    size: float
     cells: int
     layers: int
     sequences: int
@@ -84,13 +85,15 @@ def cache_line(log: str) -> CacheLine:
 
     Examples
     --------
-    >>> cache_line("llama_kv_cache: size =  180.00 MiB (  1024 cells,  30 layers,  8/8 seqs)").mib
-    180.0
+    >>> cache_line("llama_kv_cache: size =  180.00 MiB (  1024 cells,  30 layers,  8/8 seqs)").size
+    188743680.0
     """
     found = LINE.search(log)
     if found is None:
         raise ValueError(f"log must have a line 'llama_kv_cache: size = …', got {log[-200:]!r}")
-    return CacheLine(float(found["mib"]), *(int(found[n]) for n in list(LINE.groupindex)[1:]))
+    return CacheLine(
+        float(found["mib"]) * MEBIBYTE, *(int(found[n]) for n in list(LINE.groupindex)[1:])
+    )
 
 
 def missing() -> tuple[str, ...]:

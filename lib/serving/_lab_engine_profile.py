@@ -12,6 +12,8 @@ from ._lab_drive import Drive
 from ._times import half_width
 
 Array = NDArray[np.float64]
+WRITERS = 4
+"""Sequences that write while prompts join, by which the cost of a prompt is told."""
 AROUND = 3
 """Gaps between tokens in which a prompt that joins is felt: before, at and after."""
 BATCHES = 10
@@ -31,8 +33,8 @@ class Round:
         return step_time(self.steps[running])
 
     @property
-    def reading(self) -> float:
-        """What one prompt adds to the steps of those who write, all in all [s]."""
+    def added(self) -> float:
+        """What a prompt that is read and leaves adds to the steps of those who write [s]."""
         lasting = [one for one in self.joined.tokens if one.size > 2]
         tokens = lasting[0]
         gaps = np.diff(tokens)
@@ -43,10 +45,9 @@ class Round:
         return float(np.median(added))
 
     @property
-    def overhead(self) -> float:
-        """What a request that is alone takes to its first token beyond reading and a step [s]."""
-        first = self.alone.first - self.alone.sent
-        return float(np.median(first)) - self.step(1) - self.reading
+    def first(self) -> float:
+        """What a request that is alone takes to its first token [s]."""
+        return float(np.median(self.alone.first - self.alone.sent))
 
 
 @dataclass(frozen=True, eq=False)
@@ -78,27 +79,25 @@ class Profile:
         return np.array([[one.step(n) for n in self.sizes.tolist()] for one in self.rounds])
 
     @property
-    def readings(self) -> Array:
-        """What one prompt adds to the steps of others, shape (rounds,) [s]."""
-        return np.array([one.reading for one in self.rounds])
+    def added(self) -> Array:
+        """What a prompt that comes and goes adds to the steps of others, shape (rounds,) [s]."""
+        return np.array([one.added for one in self.rounds])
 
     @property
-    def overheads(self) -> Array:
-        """What the way to the engine and back takes, shape (rounds,) [s]."""
-        return np.array([max(0.0, one.overhead) for one in self.rounds])
+    def first(self) -> Array:
+        """What a request that is alone takes to its first token, shape (rounds,) [s]."""
+        return np.array([one.first for one in self.rounds])
 
     def costs(self, place: int | None = None) -> Costs:
         """Step times of 1, 2, ... sequences and the rest: of one round, or in the mean of all."""
         chosen = slice(None) if place is None else slice(place, place + 1)
         timed = self.timed[chosen].mean(axis=0)
-        counts = np.arange(1, self.slots + 1)
-        return Costs(
-            np.interp(counts, self.sizes, timed),
-            float(self.readings[chosen].mean()),
-            float(self.overheads[chosen].mean()),
-            self.answer,
-            self.slots,
-        )
+        steps = np.interp(np.arange(1, self.slots + 1), self.sizes, timed)
+        # Who has been read gets a token in the same step, which counts with those of the others.
+        reading = float(self.added[chosen].mean()) - float(steps[WRITERS] - steps[WRITERS - 1])
+        alone = float(self.first[chosen].mean()) - float(steps[0])
+        reading = max(0.0, reading)
+        return Costs(steps, reading, max(0.0, alone - reading), self.answer, self.slots)
 
 
 @dataclass(frozen=True, eq=False)
@@ -110,7 +109,7 @@ class Costs:
     steps : ndarray, shape (slots,)
         Time of a step by the number of sequences that get a token in it [s].
     reading : float
-        What reading one prompt adds to the step in which it joins [s].
+        What reading one prompt adds to the step in which it gets its first token [s].
     overhead : float
         What the way to the engine and back takes beside [s].
     answer : int
@@ -220,7 +219,9 @@ def measured(drive: Drive) -> Predicted:
     Predicted
         The times that were measured.
     """
-    gaps = np.concatenate([np.diff(one[:-1]) for one in drive.tokens])
+    # Where a character takes several tokens, they come as one event: such streams have fewer.
+    most = max(one.size for one in drive.tokens)
+    gaps = np.concatenate([np.diff(one[:-1]) for one in drive.tokens if one.size == most])
     return Predicted(
         float(drive.latency.mean()),
         float(np.quantile(drive.latency, 0.99)),
@@ -250,7 +251,9 @@ def step_time(drive: Drive) -> float:
     """
     tokens = [one[:-1] for one in drive.tokens]  # the last event only ends the stream
     begin, end = max(one[0] for one in tokens), min(one[-1] for one in tokens)
-    steps = [np.count_nonzero((one > begin) & (one <= end)) for one in tokens]
+    # Tokens of one step come a little apart; a quarter of a step tells them from the next one's.
+    apart = float(np.median(np.concatenate([np.diff(one) for one in tokens]))) / 4
+    steps = [np.count_nonzero((one > begin + apart) & (one <= end + apart)) for one in tokens]
     if not end > begin or not max(steps):
         raise ValueError("drive must have streams that run together, got none")
     return float((end - begin) / np.median(steps))

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -15,7 +15,7 @@ from numpy.typing import ArrayLike
 from . import _lab_gguf, _lab_store
 from ._lab_drive import Drive, drive
 from ._lab_engine import CacheLine, Engine, cache_line, model_file
-from ._lab_engine_profile import Profile, Round
+from ._lab_engine_profile import WRITERS, Profile, Round
 
 PROMPT, ANSWER, SLOTS, THREADS = 4, 12, 16, 1
 """What is asked of the engine: tokens of prompts and answers; slots and threads that it has.
@@ -32,8 +32,10 @@ ROUND = 9.0
 """About how long a round of timing takes [s]."""
 LEAST = 32
 """Fewest requests at a load, which a simulation of them needs."""
-WRITERS, JOINS = 4, 6
-"""Sequences that write while prompts join, and how many join."""
+SPREAD = 32
+"""More tokens for a few sequences, whose steps are short, over the number that run."""
+JOINS = 6
+"""Prompts that join others, and that come alone."""
 CACHES: tuple[tuple[int, int, str, bool], ...] = (
     *((8192, 8, "fp16", False), (8192, 8, "fp16", True), (8192, 16, "q8_0", True)),
     *((4096, 4, "q4_0", True), (2048, 8, "fp32", False), (1000, 3, "fp16", False)),
@@ -95,7 +97,7 @@ class EngineRun:
     divided : dict of str to Drive
         Eight sequences on slots of a divided cache.
     points : dict of float to Drive
-        Traffic by its load.
+        Traffic by its load [1].
     """
 
     machine: dict[str, Any]
@@ -105,6 +107,12 @@ class EngineRun:
     profile: Profile
     divided: dict[str, Drive]
     points: dict[float, Drive]
+
+    @property
+    def rates(self) -> dict[float, float]:
+        """Arrival rate at each load [requests/s]: of the capacity by the first round."""
+        first = replace(self.profile, rounds=self.profile.rounds[:1])
+        return {load: load * first.costs().capacity for load in self.points}
 
     def dump(self) -> str:
         """Write it as JSON, times in whole microseconds.
@@ -207,7 +215,7 @@ class Bench:
 
     def round(self, sizes: Sequence[int], tokens: int) -> Round:
         """Time steps of several sizes, prompts that join others, and requests that are alone."""
-        steps = {n: self.steps(n, tokens) for n in sizes}
+        steps = {n: self.steps(n, tokens + SPREAD // n) for n in sizes}
         each = float(np.median(np.diff(steps[4].tokens[0])))
         joins = each * (3 + 8 * np.arange(JOINS) + self.rng.random(JOINS))
         writers = [self.body(1, 3 + 10 * JOINS) for _ in range(WRITERS)]
@@ -255,23 +263,22 @@ def measure_engine(short: bool = False, seed: int = 20, progress: bool = True) -
     RuntimeError
         If the engine does not start, or leaves a request without an answer.
     """
-    loads, rounds = (LOADS[1:2], 1) if short else (LOADS, 3)
-    lasts = (6.0,) if short else LASTS
-    sizes, tokens = ((1, 4, SLOTS), 8) if short else (SIZES, 14)
+    loads, lasts = (LOADS[1:2], (6.0,)) if short else (LOADS, LASTS)
+    sizes, tokens = ((1, 4, SLOTS), 8) if short else (SIZES, 11)
     shapes = CACHES[:2] if short else CACHES
-    costs = len(shapes) + ROUND * (rounds + 1) + sum(lasts)
+    costs = len(shapes) + ROUND * (len(loads) + 1) + sum(lasts)
     with _bar(costs, progress) as tick:
         caches = tuple(_ticked(tick, 1, _cache, *shape) for shape in shapes)
         with Engine(SLOTS, 8192, unified=True, threads=THREADS) as engine:
             bench = Bench(engine, seed)
             bench.steps(SLOTS, tokens)  # memory is touched for the first time
-            timed = [_ticked(tick, ROUND, bench.round, sizes, tokens) for _ in range(rounds)]
-            profile = Profile(tuple(timed), ANSWER, SLOTS)
-            full = profile.costs().capacity
-            points = {
-                load: _ticked(tick, last, bench.point, load * full, last)
-                for load, last in zip(loads, lasts, strict=True)
-            }
+            timed: list[Round] = []
+            points: dict[float, Drive] = {}
+            for load, last in zip(loads, lasts, strict=True):
+                # Before each load, for a machine that grows slow or fast meanwhile does so in both.
+                timed.append(_ticked(tick, ROUND, bench.round, sizes, tokens))
+                rate = load * Profile((timed[0],), ANSWER, SLOTS).costs().capacity
+                points[load] = _ticked(tick, last, bench.point, rate, last)
         with Engine(SLOTS, 8192, unified=False, threads=THREADS) as engine:
             divided = _ticked(tick, ROUND, Bench(engine, seed).divided, tokens)
     settings = {"prompt": PROMPT, "answer": ANSWER, "slots": SLOTS, "threads": THREADS}
@@ -280,7 +287,7 @@ def measure_engine(short: bool = False, seed: int = 20, progress: bool = True) -
         settings,
         _lab_gguf.config(model_file()),
         caches,
-        profile,
+        Profile(tuple(timed), ANSWER, SLOTS),
         divided,
         points,
     )

@@ -29,7 +29,10 @@ Array = NDArray[np.float64]
 Policy = Fixed | Greedy | Window
 
 BATCHES = (1, 8, 32)
-"""Sizes that are profiled [requests]."""
+"""Sizes that are timed without HTTP [requests]."""
+RANGE = (1, 8)
+"""Sizes that are profiled in the server: the ends of the range that the policies run in
+[requests]."""
 POLICIES: tuple[Policy, ...] = (Fixed(8), Window(8, 0.010), Greedy(8))
 LOADS = (0.3, 0.5, 0.7)
 """Arrival rates over the rate of full batches [1]."""
@@ -50,7 +53,7 @@ class Trial:
         How the server closed its batches.
     load : float
         Arrival rate over the rate of full batches; 0 where clients did not keep a rate [1].
-    rate : float
+    arrival_rate : float
         Arrival rate of the schedule's law; 0 likewise [requests/s].
     in_flight : int
         Most requests under way; 0 for an open loop [requests].
@@ -70,7 +73,7 @@ class Trial:
 
     policy: Policy
     load: float
-    rate: float
+    arrival_rate: float
     in_flight: int
     scheduled: Array
     latency: Array
@@ -156,9 +159,10 @@ class PolicyRun:
         Where and with what it was measured.
     alone : ndarray, shape (3, k)
         Times of batches of 1, 8 and 32 without HTTP [s].
-    paced : tuple of tuple of Trial
-        Before the points of each load: full batches of 1, 8 and 32 in the server, of requests
-        that come evenly.
+    calm : tuple of tuple of Trial
+        Before each point: full batches of 1 and 8 in the server, of requests that come evenly.
+    busy : tuple of tuple of Trial
+        The same, in a closed loop that always keeps the next batch waiting.
     points : tuple of Trial
         Each policy at each load, of Poisson arrivals.
     capped : Trial
@@ -169,7 +173,8 @@ class PolicyRun:
 
     machine: Mapping[str, Any]
     alone: Array
-    paced: tuple[tuple[Trial, ...], ...]
+    calm: tuple[tuple[Trial, ...], ...]
+    busy: tuple[tuple[Trial, ...], ...]
     points: tuple[Trial, ...]
     capped: Trial
     closed: Trial
@@ -179,9 +184,21 @@ class PolicyRun:
         """Line through the times of batches without HTTP."""
         return LinearService.fit(np.repeat(BATCHES, self.alone.shape[1]), self.alone.ravel())
 
-    def paced_before(self, point: Trial) -> tuple[Trial, ...]:
-        """Profile that was measured before a point."""
-        return self.paced[LOADS.index(point.load)]
+    def before(self, point: Trial) -> tuple[tuple[Trial, ...], tuple[Trial, ...]]:
+        """Return what was measured of the server before a point.
+
+        Parameters
+        ----------
+        point : Trial
+            One of ``points``.
+
+        Returns
+        -------
+        tuple
+            Trials of full batches of 1 and 8: those that came evenly, and the busy ones.
+        """
+        place = self.points.index(point)
+        return self.calm[place], self.busy[place]
 
 
 def live() -> bool:
@@ -230,20 +247,27 @@ def measure_policies(requests: int = 1200, progress: bool = True) -> PolicyRun:
             run = drive(server.url, moments, BODIES, in_flight=places or None, progress=progress)
             return _trial(policy, load, load * line.rate(8), places, run)
 
+        def even(size: int) -> Array:
+            """Moments so far apart that the server rests as long as it works."""
+            return np.arange(REPEATS * size) / (PACE * line.rate(size))
+
+        def full(size: int) -> tuple[Array, float, int]:
+            """So many at once that the next batch always waits."""
+            return np.zeros(REPEATS * size), 0.0, 2 * size
+
         drive(server.url, np.arange(40) / 20, BODIES, progress=False)  # connections, caches
-        paced, points = [], []
-        for seed, load in enumerate(LOADS):  # profiled before each load: machines drift
-            even = [np.arange(REPEATS * size) / (PACE * line.rate(size)) for size in BATCHES]
-            paced.append(
-                tuple(trial(Fixed(size), at) for size, at in zip(BATCHES, even, strict=True))
-            )
+        calm, busy, points = [], [], []
+        for seed, load in enumerate(LOADS):
             moments = _poisson(load * line.rate(8), count, seed)
-            points += [trial(policy, moments, load) for policy in POLICIES]
+            for policy in POLICIES:  # profiled before each: machines drift
+                calm.append(tuple(trial(Fixed(size), even(size), PACE) for size in RANGE))
+                busy.append(tuple(trial(Fixed(size), *full(size)) for size in RANGE))
+                points.append(trial(policy, moments, load))
         last = points[-1]
         capped = trial(last.policy, last.scheduled, last.load, places=8)
         closed = trial(last.policy, np.zeros(count), places=8)
     return PolicyRun(
-        machine("numpy", "aiohttp"), alone, tuple(paced), tuple(points), capped, closed
+        machine("numpy", "aiohttp"), alone, tuple(calm), tuple(busy), tuple(points), capped, closed
     )
 
 
@@ -270,7 +294,7 @@ def _trial(policy: Policy, load: float, rate: float, in_flight: int, run: Drive)
 def _kept(trial: Trial) -> dict[str, Any]:
     policy = trial.policy
     about = {"policy": type(policy).__name__, **vars(policy)}
-    kept = {"load": trial.load, "rate": trial.rate, "in_flight": trial.in_flight}
+    kept = {"load": trial.load, "arrival_rate": trial.arrival_rate, "in_flight": trial.in_flight}
     gaps = np.diff(np.round(trial.scheduled / MICRO), prepend=0) * MICRO
     columns = {"gaps": gaps, "latency": trial.latency, "lag": trial.lag, "outside": trial.outside}
     times = {name: micro(column) for name, column in columns.items()}
@@ -294,7 +318,8 @@ def _read(kept: dict[str, Any]) -> Trial:
 def dump(run: PolicyRun) -> str:
     """Write a run as JSON, times in whole microseconds."""
     trials: dict[str, Any] = {name: _kept(getattr(run, name)) for name in ("capped", "closed")}
-    trials |= {"paced": [[*map(_kept, one)] for one in run.paced]}
+    for name in ("calm", "busy"):
+        trials[name] = [[*map(_kept, one)] for one in getattr(run, name)]
     trials |= {"points": [*map(_kept, run.points)]}
     alone = [micro(times) for times in run.alone]
     everything = {"machine": dict(run.machine), "alone": alone, **trials}
@@ -311,8 +336,8 @@ def stored_policies() -> PolicyRun:
         What was measured then, on the machine that it names.
     """
     kept = json.loads(stored("policies").read_text("utf-8"))
-    paced = tuple(tuple(map(_read, one)) for one in kept["paced"])
+    profiles = [tuple(tuple(map(_read, one)) for one in kept[name]) for name in ("calm", "busy")]
     points = tuple(map(_read, kept["points"]))
     alone = np.array(kept["alone"]) * MICRO
     others = (_read(kept[name]) for name in ("capped", "closed"))
-    return PolicyRun(kept["machine"], alone, paced, points, *others)
+    return PolicyRun(kept["machine"], alone, *profiles, points, *others)

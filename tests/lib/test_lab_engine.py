@@ -26,7 +26,7 @@ LINES = {  # as llama.cpp printed them
 @pytest.mark.parametrize("line", LINES)
 def test_the_line_about_the_cache_is_read(line):
     said = lab.cache_line(f"something else\n{line}\nllama_kv_cache: n_rot_k = 0")
-    assert (said.mib, said.cells, said.layers, said.sequences, said.streams) == LINES[line]
+    assert (said.size / 2**20, said.cells, said.layers, said.sequences, said.streams) == LINES[line]
     assert said.tokens == said.cells * said.streams
 
 
@@ -125,9 +125,17 @@ def test_a_step_is_timed_while_all_run():
     early = np.arange(1, 11) * 0.010
     late = 0.055 + np.arange(10) * 0.020
     # Both run from the late one's first token on to the early one's last: 0.055 s to 0.100 s.
-    drive = streams(early, late)
-    assert lab.step_time(drive) == pytest.approx(0.045 / np.median([5, 2]))
+    # A quarter of the median gap, 2.5 ms, is left at both ends: the early one has 5 tokens there.
+    assert lab.step_time(streams(early, early, late)) == pytest.approx(0.045 / 5)
     assert lab.step_time(streams(early, early)) == pytest.approx(0.010)
+
+
+@pytest.mark.parametrize("running", [1, 2, 4, 16])
+def test_tokens_of_one_step_may_come_a_little_apart(running):
+    steps = 0.3 + np.arange(14) * 0.020
+    rng = np.random.default_rng(running)
+    drive = streams(*(steps + rng.uniform(0, 0.001, steps.size) for _ in range(running)))
+    assert lab.step_time(drive) == pytest.approx(0.020, rel=0.005)  # 1 ms in 13 steps of 20
 
 
 def test_streams_that_never_run_together_are_refused():
@@ -139,7 +147,7 @@ def constructed(reading=0.030, overhead=0.004):
     """A round of an engine whose steps take 10 ms and 5 ms a sequence."""
     steps = {n: streams(*[np.arange(1, 20) * (0.010 + 0.005 * n)] * n) for n in (1, 4, 16)}
     gaps = np.full(60, 0.030)
-    gaps[[10, 20, 30]] += reading
+    gaps[[10, 20, 30]] += reading + 0.005  # who is read gets a token in that step
     tokens = np.concatenate([[0.0], np.cumsum(gaps)])
     joins = tokens[[10, 20, 30]] - 0.001  # read in the step after the one that runs
     ends = joins + 0.02
@@ -151,8 +159,8 @@ def constructed(reading=0.030, overhead=0.004):
 def test_what_a_prompt_costs_is_told_from_the_steps_around_it():
     one = constructed()
     assert [one.step(n) for n in (1, 4, 16)] == pytest.approx([0.015, 0.030, 0.090])
-    assert one.reading == pytest.approx(0.030)
-    assert one.overhead == pytest.approx(0.004)
+    assert one.added == pytest.approx(0.035)
+    assert one.first == pytest.approx(0.049)
 
 
 def test_costs_are_the_mean_of_the_rounds_and_go_between_the_sizes():
@@ -223,13 +231,15 @@ def test_the_stored_lines_are_the_computed_sizes():
     assert len(STORED.caches) >= 6
     for cache in STORED.caches:
         size = cache.said.tokens * kvcache.layout(STORED.model, cache.dtype).bytes_per_token
-        assert abs(size / 2**20 - cache.said.mib) <= 0.005 + 1e-9, cache
+        assert abs(size - cache.said.size) <= 0.005001 * 2**20, cache
 
 
 def test_the_stored_requests_were_answered_whole():
     for drive in STORED.points.values():
         assert drive.answered.all()
-        assert {one.size for one in drive.tokens} == {STORED.settings["answer"] + 1}
+        sizes = np.array([one.size for one in drive.tokens])
+        assert sizes.max() == STORED.settings["answer"] + 1
+        assert np.mean(sizes == sizes.max()) > 0.95  # a character of several tokens is one event
         assert (drive.latency > 0).all() and (drive.sent >= drive.scheduled).all()
 
 
@@ -246,7 +256,7 @@ def test_an_engine_says_the_computed_size_and_answers():
     with lab.Engine(slots=2, context=512, threads=1) as one:
         assert one.url.startswith("http://127.0.0.1:")
         size = 512 * kvcache.layout(STORED.model, "fp16").bytes_per_token
-        assert one.cache.mib == pytest.approx(size / 2**20, abs=0.005)
+        assert one.cache.size == pytest.approx(size, abs=0.005001 * 2**20)
         body = {"prompt": [300, 301], "n_predict": 4, "ignore_eos": True, "stream": True}
         drive = lab.drive(one.url, [0.0, 0.0, 0.0], body, stream=True, progress=False)
         assert drive.answered.all() and (drive.done > drive.scheduled).all()

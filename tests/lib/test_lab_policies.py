@@ -22,7 +22,7 @@ def trial(size: int = 1, batches: int = 40, **changed: Any) -> lab.Trial:
     """Full batches exactly on the line, with a millisecond and a bit for HTTP."""
     count = size * batches
     kept: dict[str, Any] = {
-        **{"policy": Fixed(size), "load": 0.5, "rate": 50.0, "in_flight": 0},
+        **{"policy": Fixed(size), "load": 0.5, "arrival_rate": 50.0, "in_flight": 0},
         **{"scheduled": 0.02 * np.arange(count), "latency": np.full(count, 0.1)},
         **{"lag": np.full(count, 1e-4), "outside": np.full(count, 0.001 + 1e-5 * size)},
         **{"sizes": np.full(batches, size), "service": np.full(batches, LINE.time(size))},
@@ -40,6 +40,26 @@ def test_a_profile_finds_the_line_and_what_http_adds() -> None:
     assert found.added(8) == pytest.approx(0.00108, rel=1e-9)
     assert found.noise is not None
     assert found.noise.values == pytest.approx(1)
+
+
+def test_between_half_and_all_of_the_time_lines_lie_in_between() -> None:
+    slower = LinearService(0.008, 0.002)
+    calm = [trial(size, service=np.full(40, slower.time(size))) for size in (1, 8)]
+    both = lab.Profile.of(calm, [trial(1), trial(8)])
+    for share, t_fixed in ((0.0, 0.008), (0.5, 0.008), (0.75, 0.007), (1.0, 0.006)):
+        assert both.at(share).t_fixed == pytest.approx(t_fixed, rel=1e-9)
+    assert lab.Profile.of(calm).at(1.0).t_req == pytest.approx(0.002, rel=1e-9)
+
+
+def test_a_prediction_agrees_with_how_busy_it_says_the_server_is() -> None:
+    slower = LinearService(0.008, 0.002)
+    both = lab.Profile(slower, LINE)
+    told = lab.predict(Fixed(8), 300, both)
+    # full batches of 8 keep a server of these lines busy for a share b = 300 / 8 times the time
+    # of a batch, which is 14 ms at b = 1 and 24 ms at b = 1/2: b = 37.5 (0.034 - 0.02 b)
+    share = 37.5 * 0.034 / (1 + 37.5 * 0.02)
+    line = LinearService(0.008 + (2 * share - 1) * -0.002, 0.002 + (2 * share - 1) * -0.001)
+    assert told.mean == pytest.approx(FixedBatchQueue(300, 8, line).mean, rel=1e-3)
 
 
 def test_what_http_adds_may_not_grow_with_the_batch() -> None:
@@ -96,6 +116,7 @@ def test_scatter_makes_predictions_uncertain() -> None:
 def test_a_server_that_may_not_keep_up_has_no_upper_end() -> None:
     ends = lab.uncertainty(Fixed(8), 0.999 / LINE.time(1), [trial(1), trial(2)])
     assert np.isfinite(ends).all()
+    # full batches of 1 and 2 carry less than 1.4 requests/s
     slow = [trial(1, service=np.full(40, 1.0)), trial(2, service=np.full(40, 1.5))]
     assert np.isinf(lab.uncertainty(Fixed(8), 300, slow)).all()
 
@@ -148,9 +169,13 @@ def test_a_stored_point_is_possible(point: lab.Trial) -> None:
     assert (point.sizes == 8).all() or not isinstance(point.policy, Fixed)
     assert (point.lag >= 0).all() and (point.outside > 0).all()
     assert (point.latency >= point.service.min()).all()
-    assert point.rate == pytest.approx(point.load * RUN.line.rate(8), rel=1e-4)  # microseconds
+    assert point.arrival_rate == pytest.approx(
+        point.load * RUN.line.rate(8), rel=1e-4
+    )  # microseconds
     # a Poisson process: the rate of so many gaps is within five standard errors
-    assert count / point.scheduled[-1] == pytest.approx(point.rate, rel=5 / math.sqrt(count))
+    assert count / point.scheduled[-1] == pytest.approx(
+        point.arrival_rate, rel=5 / math.sqrt(count)
+    )
 
 
 @pytest.mark.parametrize("trial", [RUN.capped, RUN.closed], ids=["capped", "closed"])
