@@ -15,6 +15,8 @@ from .student import Reply, Student, Wrong
 
 Check = Callable[[Student, Draw], None]
 UNITS = {1000: "1000: check ms and s", 1024**3 / 1e9: "GiB over GB: check the unit of memory"}
+LARGEST = 10**30
+"""No answer is larger."""
 
 
 @dataclass(frozen=True)
@@ -69,7 +71,8 @@ def mark(task: Task, cells: Sequence[str], draw: Draw, closed: Iterable[str | Pa
         Points and sentences.
     """
     runnable = [plain(cell) for cell in cells]
-    # A cell that imports what is forbidden is left out whole, whether or not it would be run.
+    # A cell that imports what is forbidden at its top would fail half-way: it is left out whole.
+    # Imports inside functions are refused when they are called.
     allowed = [c for c in runnable if task.serving or not imports(c, "serving")]
     with Student(allowed, task.serving, closed, task.seconds) as student:
         result = assess(task, student, draw)
@@ -128,7 +131,7 @@ def plain(cell: str) -> str:
 
 
 def imports(source: str, module: str) -> bool:
-    """Whether code imports a module by an import statement.
+    """Whether running a cell would import a module by an import statement.
 
     Parameters
     ----------
@@ -140,18 +143,22 @@ def imports(source: str, module: str) -> bool:
     Returns
     -------
     bool
-        True if it does; code that is not Python imports nothing.
+        True if it would; an import inside a function is run when that is called, if ever, and
+        code that is not Python imports nothing.
     """
     try:
-        tree = ast.parse(source)
+        left: list[ast.AST] = [ast.parse(source)]
     except (SyntaxError, ValueError, RecursionError, MemoryError):
         return False
-    for node in ast.walk(tree):
+    while left:
+        node = left.pop()
         names = [alias.name for alias in node.names] if isinstance(node, ast.Import) else []
         if isinstance(node, ast.ImportFrom):
             names = [node.module or ""]
         if any(name.partition(".")[0] == module for name in names):
             return True
+        if not isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda)):
+            left.extend(ast.iter_child_nodes(node))
     return False
 
 
@@ -177,8 +184,8 @@ def number(value: Any, what: str) -> float:
     """
     if isinstance(value, bool) or not isinstance(value, (int, float)):
         raise Wrong(f"{what} must be a number, and what came is {kind(value)}")
-    if not math.isfinite(value):
-        raise Wrong(f"{what} must be finite")
+    if not abs(value) < LARGEST:  # NaN is not, either
+        raise Wrong(f"{what} must be finite, and of a size met in practice")
     return value
 
 
@@ -204,6 +211,7 @@ def whole(value: Any, what: str) -> int:
     """
     if isinstance(value, bool) or not isinstance(value, int):
         raise Wrong(f"{what} must be a whole number (int), and what came is {kind(value)}")
+    number(value, what)
     return value
 
 
@@ -247,7 +255,7 @@ def close(got: Any, expected: float, what: str, rel: float = 1e-6) -> None:
         If they differ; a ratio that betrays a unit is named.
     """
     value = number(got, what)
-    if math.isclose(value, expected, rel_tol=rel, abs_tol=1e-12):
+    if value == expected or math.isclose(value, expected, rel_tol=rel, abs_tol=1e-12):
         return
     if value and expected:
         ratio = max(value / expected, expected / value)

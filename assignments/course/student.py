@@ -21,8 +21,9 @@ WORKER = Path(__file__).with_name("worker.py")
 ASSIGNMENTS = Path(__file__).resolve().parent.parent
 LIBRARY = ASSIGNMENTS.parent / "lib"
 SECONDS = 4.0
-"""A call may take so long, and so may a cell [s]."""
-GRACE = 1.0
+"""Computing time of a call, and of a cell: a busy machine takes nothing from it [s]."""
+PATIENT = 5
+"""So many times as long by the clock, and the process is ended: it may sleep, or not listen."""
 START = 20.0
 """Python and NumPy are loaded in less, even on a busy machine [s]."""
 MEMORY = 4 << 30
@@ -59,7 +60,7 @@ class Student:
     closed : iterable of path
         More folders that its code may not read.
     seconds : float
-        Time for a call and for a cell [s].
+        Computing time for a call and for a cell [s].
     """
 
     def __init__(
@@ -113,7 +114,7 @@ class Student:
         try:
             if self._process is None:
                 self._start()  # a RuntimeError here is the course's fault, and passes
-            raw = self._ask(request, self.seconds + GRACE)
+            raw = self._ask(request, PATIENT * self.seconds)
         except (OSError, ValueError) as error:
             self._end()
             self.lost += 1
@@ -211,7 +212,7 @@ class Student:
         except (OSError, ValueError) as error:  # nothing of the submission has run yet
             self._end()
             raise RuntimeError("the process for submissions does not start") from error
-        self._ask({}, (len(self.cells) + 1) * (self.seconds + GRACE))
+        self._ask({}, (len(self.cells) + PATIENT) * self.seconds)
 
     def _ask(self, request: dict[str, Any], seconds: float) -> dict[str, Any]:
         line = json.dumps(request).encode() + b"\n"

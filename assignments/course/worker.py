@@ -44,12 +44,12 @@ def _run(cells: list[str], names: dict[str, Any], seconds: float) -> None:
     """Execute the cells one by one, as a notebook does: one that fails does not stop the rest."""
     for number, source in enumerate(cells):
         try:
-            signal.setitimer(signal.ITIMER_REAL, seconds)
+            signal.setitimer(signal.ITIMER_PROF, seconds)
             exec(compile(source, f"cell-{number}", "exec"), names)
         except BaseException:  # noqa: S110 - what it should have defined is missed when called
             pass
         finally:
-            signal.setitimer(signal.ITIMER_REAL, 0)
+            signal.setitimer(signal.ITIMER_PROF, 0)
 
 
 def _call(names: dict[str, Any], request: dict[str, Any]) -> dict[str, Any]:
@@ -59,12 +59,12 @@ def _call(names: dict[str, Any], request: dict[str, Any]) -> dict[str, Any]:
             return {"error": "Missing", "kinds": []}
         args = [_argument(raw) for raw in request["args"]]
         given = {key: _argument(raw) for key, raw in request["keywords"].items()}
-        signal.setitimer(signal.ITIMER_REAL, request["seconds"])
+        signal.setitimer(signal.ITIMER_PROF, request["seconds"])
         value = wire.pack(function(*args, **given))
-        signal.setitimer(signal.ITIMER_REAL, 0)
+        signal.setitimer(signal.ITIMER_PROF, 0)
         return {"value": value}
     except BaseException as error:
-        signal.setitimer(signal.ITIMER_REAL, 0)
+        signal.setitimer(signal.ITIMER_PROF, 0)
         return {"error": type(error).__name__, "kinds": [k.__name__ for k in type(error).__mro__]}
 
 
@@ -73,7 +73,7 @@ def main() -> None:
     requests = os.fdopen(int(sys.argv[1]), "r", encoding="utf-8")
     replies = os.fdopen(int(sys.argv[2]), "w", encoding="utf-8")
     start = json.loads(requests.readline())
-    signal.signal(signal.SIGALRM, _ring)
+    signal.signal(signal.SIGPROF, _ring)
     import numpy  # noqa: F401 - once, so that no call pays for it
 
     guard.set_up(os.getcwd(), start["closed"], start["forbidden"], memory=start["memory"])

@@ -92,8 +92,11 @@ def test_the_empty_stub_gets_nothing(name: str, task: str) -> None:
     assert all("is not written yet" in line for line in result.lines), result.lines
 
 
+ANSWERS = ["8", "10**400", "None", "'8'", "[8, 8, 8]", "float('nan')"]
+
+
 @pytest.mark.parametrize(("name", "task"), CASES)
-@pytest.mark.parametrize("value", ["8", "None", "True", "'8'", "[8]", "{}", "float('nan')", "a"])
+@pytest.mark.parametrize("value", ANSWERS)
 def test_one_answer_for_everything_is_worth_the_visible_part_at_most(
     name: str, task: str, value: str
 ) -> None:
