@@ -154,6 +154,8 @@ def main() -> None:
     course = options.course.resolve()
     if not (course / "release" / options.name).is_dir():
         parser.error(f"release it first: make assignment NAME={options.name}")
+    if options.submissions.resolve() == course / "submitted":
+        parser.error("these are collected by nbgrader: use `nbgrader autograde` for them")
     try:
         submissions = found(options.submissions, options.name)
     except (FileNotFoundError, ValueError) as error:
