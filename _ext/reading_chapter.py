@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from string import ascii_lowercase
 from typing import NamedTuple
 
 from docutils import nodes
@@ -19,7 +20,7 @@ from sphinx.transforms.post_transforms import SphinxPostTransform
 
 from extension import described
 
-CHAPTER = re.compile(r"(\d+)\. (.+)")
+CHAPTER = re.compile(r"(\d+[a-z]?)\. (.+)")
 NEEDS = "What to know first"
 WORDS_PER_MINUTE = 200
 MINUTES_PER_EQUATION = 0.5
@@ -30,11 +31,16 @@ ASIDE = ("cell", "dropdown", "solution", "exercise")
 class Facts(NamedTuple):
     """What is known of a chapter when it has been read."""
 
-    number: int
+    number: str  # with a letter where a chapter has several pages
     title: str
     minutes: int
     exercises: int
     needs: tuple[str, ...]
+
+    @property
+    def place(self) -> tuple[int, str]:
+        """Where it stands among the others."""
+        return int(self.number.rstrip(ascii_lowercase)), self.number
 
 
 def is_aside(node: nodes.Node) -> bool:
@@ -78,7 +84,7 @@ def collect(app: Sphinx, document: nodes.document) -> None:
         if link.get("refdomain") == "doc"
     ]
     env.reading_facts[env.docname] = Facts(
-        int(chapter[1]), chapter[2], minutes(document), len(exercises), tuple(dict.fromkeys(needs))
+        chapter[1], chapter[2], minutes(document), len(exercises), tuple(dict.fromkeys(needs))
     )
 
 
@@ -107,9 +113,9 @@ class ShowFacts(SphinxPostTransform):
         if page not in facts:
             return
         own = facts[page]
-        before = [one for one in own.needs if one in facts and facts[one].number < own.number]
+        before = [one for one in own.needs if one in facts and facts[one].place < own.place]
         after = [one for one in facts if page in facts[one].needs]
-        after = [one for one in after if facts[one].number > own.number]
+        after = [one for one in after if facts[one].place > own.place]
         items = [[nodes.Text(f"{own.minutes} minutes to read, and {own.exercises} exercises")]]
         for words, pages in (("Builds on ", before), ("Leads to ", after)):
             if pages:
@@ -122,7 +128,7 @@ class ShowFacts(SphinxPostTransform):
         """Link chapters by number, in order; the title shows on hover."""
         facts: dict[str, Facts] = self.env.reading_facts
         links: list[nodes.Node] = []
-        for page in sorted(pages, key=lambda one: facts[one].number):
+        for page in sorted(pages, key=lambda one: facts[one].place):
             uri = self.app.builder.get_relative_uri(self.env.docname, page)
             link = nodes.reference("", f"chapter {facts[page].number}", internal=True, refuri=uri)
             link["reftitle"] = facts[page].title

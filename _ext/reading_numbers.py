@@ -24,8 +24,8 @@ from extension import described
 from reading_tables import is_frame, number_caption, numbered
 
 log = logging.getLogger(__name__)
-CHAPTER = re.compile(r"(\d+)\. ")
-NUMBER = re.compile(r"(?:Figure|Table|Equation|\() ?(\d+\.\d+)", re.IGNORECASE)
+CHAPTER = re.compile(r"(\d+[a-z]?)\. ")
+NUMBER = re.compile(r"(?:Figure|Table|Equation|\() ?(\d+[a-z]?\.\d+)", re.IGNORECASE)
 
 
 def outputs(document: nodes.document) -> Iterator[tuple[str, nodes.Element]]:

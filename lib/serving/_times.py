@@ -120,15 +120,17 @@ class Times:
         return law(self._tallies) if self._some else (np.zeros(0), np.zeros(0))
 
 
-def half_width(what: str | float, values: Sequence[float], level: float) -> float:
+def half_width(
+    what: str | float, values: Sequence[float], level: float, least: int = _plan.PARTS
+) -> float:
     """Half of an interval, from the results of equal parts of a run."""
     share = errors.number("level", level, above=0)
     if share >= 1:
         raise ValueError(f"level must be below 1, got {level!r}")
-    if len(values) < _plan.PARTS:
+    if len(values) < least:
         raise ValueError(
             f"what = {what!r} has no interval: requests are too few, {len(values)} of "
-            f"{_plan.PARTS} parts of the run have a result"
+            f"{least} parts of the run have a result"
         )
     student = -float(special.stdtrit(len(values) - 1, (1 - share) / 2))
     return student * float(np.std(values, ddof=1)) / math.sqrt(len(values))

@@ -9,10 +9,10 @@ from nbformat import NotebookNode
 
 from notebooks import EXERCISES, Directive, blocks, markdown_cells
 
-LEAST, MOST = 3, 6
+LEAST, MOST = 4, 6
 
 
-def check(notebook: NotebookNode, number: int) -> list[str]:
+def check(notebook: NotebookNode, number: str) -> list[str]:
     """Faults of the exercises of a chapter."""
     groups = grouped(notebook)
     faults = [
@@ -41,8 +41,8 @@ def grouped(notebook: NotebookNode) -> list[list[Directive]]:
     return groups
 
 
-def _exercise(exercise: Directive, rest: Sequence[Directive], number: int, k: int) -> Iterator[str]:
-    label = f"ex-{number:02}-{k}"
+def _exercise(exercise: Directive, rest: Sequence[Directive], number: str, k: int) -> Iterator[str]:
+    label, number = f"ex-{number}-{k}", number.removeprefix("0")
     if not re.match(rf"{number}\.{k} [A-Z]", exercise.argument):
         yield f"exercise {k} must have a title '{number}.{k} …', has {exercise.argument!r}"
     if (found := exercise.options.get("label")) != label:

@@ -24,7 +24,7 @@ ROOT = Path(__file__).resolve().parents[2]
 
 DIRECTIVE = re.compile(r"\{([\w:.+-]+)\}\s*(.*)", re.DOTALL)
 OPTION = re.compile(r":([\w-]+):[ \t]*(.*)")
-TITLE = re.compile(r"^\d+\.\d+ (?=\S)")
+TITLE = re.compile(r"^\d+[a-z]?\.\d+ (?=\S)")
 """Number of an exercise before its title."""
 LABEL = re.compile(r"\\label\{([^}]*)\}")
 NOT_TEXT = {
@@ -77,7 +77,7 @@ Block = Text | Heading | Equation | Directive
 
 def numbered_chapters(root: Path = ROOT) -> list[Path]:
     """Notebooks of the numbered chapters."""
-    return sorted(root.glob("chapters/[0-9][0-9]-*.ipynb"))
+    return sorted(root.glob("chapters/[0-9][0-9]*-*.ipynb"))
 
 
 def notebooks(root: Path = ROOT) -> list[Path]:
@@ -98,10 +98,16 @@ def read(path: Path) -> NotebookNode:
     return nbformat.v4.new_notebook(cells=[cell])
 
 
+def chapter_label(name: str) -> str:
+    """Return what a chapter's file name begins with, ``05`` or ``20a``; empty for other pages."""
+    found = re.match(r"(\d\d[a-z]?)-", name)
+    return found[1] if found else ""
+
+
 def chapter_number(name: str) -> int | None:
     """Return the number in a chapter's file name, None for appendices and pages."""
-    found = re.match(r"(\d\d)-", name)
-    return int(found[1]) if found else None
+    label = chapter_label(name)
+    return int(label[:2]) if label else None
 
 
 def markdown_cells(notebook: NotebookNode) -> list[tuple[int, str]]:

@@ -49,7 +49,7 @@ STATED = re.compile(
 
 An expression, a call or an argument written without spaces (``seed=3``) is code.
 """
-TITLE = re.compile(r"^\d+\. ")
+TITLE = re.compile(r"^\d+[a-z]?\. ")
 """Number of a chapter before its title; its shape is checked elsewhere."""
 CODE = "\N{OBJECT REPLACEMENT CHARACTER}"
 WORDS_IN_MATH = re.compile(r"\\(?:text|mathrm|operatorname)\{([^{}]*)\}")
@@ -148,11 +148,12 @@ def tabulated(cell: NotebookNode) -> Iterator[str]:
 
 
 def described(cell: NotebookNode) -> Iterator[Segment]:
-    """Alternative text and caption of the picture that a code cell draws."""
+    """Alternative text and caption of what a code cell draws or tabulates."""
     settings = cell.metadata.get("mystnb", {})
     if alternative := settings.get("image", {}).get("alt"):
         yield Segment(normal(alternative), [False] * len(normal(alternative)))
     yield from segments(settings.get("figure", {}).get("caption", ""))
+    yield from segments(cell.metadata.get("caption", ""))
 
 
 def _quotations(header: str, entry: str) -> Iterator[str]:

@@ -13,6 +13,7 @@ from pybtex.database import parse_file
 
 import exercises
 import proofs
+import selftest
 from notebooks import (
     ROOT,
     Block,
@@ -21,7 +22,7 @@ from notebooks import (
     Heading,
     blocks,
     calls,
-    chapter_number,
+    chapter_label,
     citations,
     code_cells,
     links,
@@ -36,13 +37,13 @@ FIRST_SCREEN = 6
 """Something to operate stands among so many first cells."""
 BADGE = re.compile(r"(?:.*/)?badges\.md(?:#(.*))?")
 BADGES = ("proved", "exact", "simulated", "measured", "rule-of-thumb")
-CLOSING = ("What to take away", "Limits", "Exercises")
+CLOSING = ("What to take away", "Limits", selftest.HEADING, "Exercises")
 KNOWN = "What to know first"
 BOXES = ("Guess first", "If you run a server")
 """Titles of admonitions that a chapter has at least once."""
 LINK = "\N{OBJECT REPLACEMENT CHARACTER}"
-_ONE = rf"(?:\d+|{LINK})"
-NAMED = re.compile(rf"\b[Cc]hapter(?:\s+\d+|s\s+{_ONE}(?:(?:,|\s|–|and|or|to)+{_ONE})*)")
+_ONE = rf"(?:\d+[a-z]?\b|{LINK})"
+NAMED = re.compile(rf"\b[Cc]hapter(?:\s+\d+[a-z]?\b|s\s+{_ONE}(?:(?:,|\s|–|and|or|to)+{_ONE})*)")
 """One chapter that a sentence names, or several as a list or a range."""
 
 
@@ -62,14 +63,15 @@ class Section:
 
 def check(notebook: NotebookNode, name: str) -> list[str]:
     """Everything that a numbered chapter lacks."""
-    number, parts = chapter_number(name), sections(notebook)
-    assert number is not None, f"{name} has no number"
+    number, parts = chapter_label(name), sections(notebook)
+    assert number, f"{name} has no number"
     faults = [
         *_opening(notebook, parts[0], number),
         *_boxes(parts),
         *(f"section {part.title!r}: {fault}" for part in parts for fault in _results(part)),
         *_closing(notebook, parts, number),
         *exercises.check(notebook, number),
+        *selftest.check(notebook, name.partition("-")[0]),
         *_citations(parts),
     ]
     return [f"{name}: {fault}" for fault in faults]
@@ -89,13 +91,14 @@ def sections(notebook: NotebookNode) -> list[Section]:
     return parts
 
 
-def _opening(notebook: NotebookNode, opening: Section, number: int) -> Iterator[str]:
+def _opening(notebook: NotebookNode, opening: Section, number: str) -> Iterator[str]:
     first = notebook.cells[0]
-    if first.cell_type != "markdown" or not re.match(rf"# {number}\. [^\n]+\?(\n|$)", first.source):
-        yield f"cell 0: it must begin with the title '# {number}. A question?'"
+    title = rf"# {said(number)}\. [^\n]+\?(\n|$)"
+    if first.cell_type != "markdown" or not re.match(title, first.source):
+        yield f"cell 0: it must begin with the title '# {said(number)}. A question?'"
     text = " ".join(plain(getattr(block, "inline", ())) for block in opening.blocks)
-    objectives = re.findall(r"\bLO-\d\d\.\d+\b", text)
-    wanted = [f"LO-{number:02}.{k}" for k in range(1, max(3, len(objectives)) + 1)]
+    objectives = re.findall(r"\bLO-\d\d[a-z]?\.\d+\b", text)
+    wanted = [f"LO-{number}.{k}" for k in range(1, max(3, len(objectives)) + 1)]
     if objectives != wanted:
         yield f"the opening must name the objectives {', '.join(wanted)}, has {objectives}"
     if f"{KNOWN}:" not in text:
@@ -113,6 +116,11 @@ def _boxes(parts: Sequence[Section]) -> Iterator[str]:
     directives = [b for part in parts for b in part.blocks if isinstance(b, Directive)]
     titles = {one.argument for one in directives if one.name == "admonition"}
     yield from (f"no admonition {title!r}: write one" for title in BOXES if title not in titles)
+
+
+def said(label: str) -> str:
+    """A chapter's number as titles and sentences have it, ``5`` or ``20a``."""
+    return label.removeprefix("0")
 
 
 def imports(source: str) -> bool:
@@ -152,10 +160,10 @@ def proves(part: Section) -> bool:
     return written or any(map(proofs.shows, part.code))
 
 
-def _closing(notebook: NotebookNode, parts: Sequence[Section], number: int) -> Iterator[str]:
+def _closing(notebook: NotebookNode, parts: Sequence[Section], number: str) -> Iterator[str]:
     titles = tuple(part.title for part in parts)
     if titles[-len(CLOSING) :] != CLOSING:
-        yield f"the last sections must be {', '.join(CLOSING)}; they are {', '.join(titles[-3:])}"
+        yield f"the last sections must be {', '.join(CLOSING)}; they are {', '.join(titles[-4:])}"
     promised = [p.text for p in collect(notebook)[0] if p.promised]
     if CLOSING[0] in titles and not any(
         pattern(text).search(segment.text)
@@ -187,20 +195,20 @@ def bibliography() -> frozenset[str]:
 
 def unlinked(notebook: NotebookNode, name: str) -> list[str]:
     """Chapters that exist and that the text, or text that a cell shows, names without a link."""
-    files = {chapter_number(path.name): path.name for path in numbered_chapters()}
-    files.pop(chapter_number(name), None)
+    files = {said(chapter_label(path.name)): path.name for path in numbered_chapters()}
+    files.pop(said(chapter_label(name)), None)
     shown = [
         (n, output.get("data", {}).get("text/markdown", ""))
         for n, cell in code_cells(notebook)
         for output in cell.get("outputs", [])
     ]
     return [
-        f"{name}: cell {n}: link {number} to {files[int(number)]} in {match[0]!r}"
+        f"{name}: cell {n}: link {number} to {files[number]} in {match[0]!r}"
         for n, source in [*markdown_cells(notebook), *shown]
         for block in blocks(source)
         for match in NAMED.finditer(_outside_links(block))
-        for number in re.findall(r"\d+", match[0])
-        if int(number) in files
+        for number in re.findall(r"\d+[a-z]?\b", match[0])
+        if number in files
     ]
 
 

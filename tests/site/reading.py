@@ -12,7 +12,7 @@ from bs4 import BeautifulSoup, Tag
 
 TERM = "a.glossary-term"
 NO_TERM = ["h1", "h2", "h3", "h4", "figcaption", "code", "pre", "table", "math", "template"]
-NUMBERED = re.compile(r"(Figure|Table) (\d+)\.(\d+)")
+NUMBERED = re.compile(r"(Figure|Table) (\d+[a-z]?)\.(\d+)")
 
 
 def words(tag: Tag) -> str:
@@ -28,7 +28,7 @@ def article(page: Path) -> BeautifulSoup:
 
 def chapters(site: Path) -> list[Path]:
     """The pages of the numbered chapters."""
-    return sorted(site.glob("chapters/[0-9][0-9]-*.html"))
+    return sorted(site.glob("chapters/[0-9][0-9]*-*.html"))
 
 
 def term_faults(page: BeautifulSoup, glossary: BeautifulSoup) -> Iterator[str]:
@@ -77,12 +77,12 @@ def shown_cell(cell: Tag) -> str | None:
     return None if cell.find(["math", "span"], class_=lambda c: c != "pre") or "$" in text else text
 
 
-def number_faults(page: BeautifulSoup, chapter: int) -> Iterator[str]:
+def number_faults(page: BeautifulSoup, chapter: str) -> Iterator[str]:
     """Figures, tables and equations of a chapter that are not numbered one after the other."""
     count = {"Figure": 0, "Table": 0}
     for box in page.select("article figure.numbered"):
         match = NUMBERED.fullmatch(words(box.select_one(".caption-number")))
-        if match is None or int(match[2]) != chapter or int(match[3]) != count[match[1]] + 1:
+        if match is None or match[2] != chapter or int(match[3]) != count[match[1]] + 1:
             yield f"{words(box.find_all('figcaption')[-1])!r} comes after {count}"
             continue
         count[match[1]] += 1

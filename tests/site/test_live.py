@@ -9,7 +9,7 @@ from html import unescape
 from typing import Any
 
 import pytest
-from playwright.sync_api import Browser, Locator, Page
+from playwright.sync_api import Browser, Locator, Page, Route
 
 from built import SITE, names
 from looking import Diary, opened, tab
@@ -291,7 +291,7 @@ def test_a_chart_obeys(name_of_page, key, spec, page, served):
     page.goto("about:blank")
     opened(page, address)
     assert hand.point() == point
-    guess(hand)
+    assert hand.figure.locator(".live-ask").count() == 0  # what was sent is shown at once
     check_values(hand)
 
     hand.figure.locator(".live-reset").click()
@@ -322,3 +322,22 @@ def test_a_chart_is_printed_as_a_still(name_of_page, key, spec, page, served):
     assert not live.locator("svg.live-picture").is_visible()
     assert not live.locator(".live-controls").is_visible()
     assert still.is_visible()
+
+
+def test_a_chart_of_another_layout_keeps_its_still(page, served):
+    name, key, spec = CHARTS[0]
+    layout = f"&quot;layout&quot;:{spec['layout']},"
+
+    def aged(route: Route) -> None:
+        answer = route.fetch()
+        assert layout in answer.text()
+        route.fulfill(response=answer, body=answer.text().replace(layout, ""))
+
+    page.route(f"**/{name}", aged)
+    diary = Diary(page, served)
+    opened(page, served + name)
+    figure = page.locator(f"#{key}")
+    assert page.locator(f"#{key} + .live-still").is_visible()
+    assert figure.locator("svg.live-picture").count() == 0
+    assert "another version" in figure.locator(".live-note").inner_text()
+    assert not diary.faults

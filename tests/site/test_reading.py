@@ -22,8 +22,8 @@ def pages(site: Path) -> list[Path]:
     return sorted(p for p in found if not p.relative_to(site).as_posix().startswith(NOT_PAGES))
 
 
-def number(page: Path) -> int:
-    return int(page.name[:2])
+def number(page: Path) -> str:
+    return page.name.partition("-")[0].lstrip("0")
 
 
 def test_terms_are_explained_once_a_page_and_in_the_words_of_the_glossary(site):
@@ -117,9 +117,9 @@ NUMBERED = """<article>
     ],
 )
 def test_a_fault_of_a_number_is_found(right, wrong, fault):
-    assert not list(number_faults(BeautifulSoup(NUMBERED, "html.parser"), 5))
+    assert not list(number_faults(BeautifulSoup(NUMBERED, "html.parser"), "5"))
     planted = NUMBERED.replace(right, wrong)
-    assert fault in "\n".join(number_faults(BeautifulSoup(planted, "html.parser"), 5))
+    assert fault in "\n".join(number_faults(BeautifulSoup(planted, "html.parser"), "5"))
 
 
 def test_every_exercise_has_a_permalink(site):
@@ -129,28 +129,29 @@ def test_every_exercise_has_a_permalink(site):
         assert [link["href"] for link in links] == [f"#{one['id']}" for one in exercises] != []
 
 
-def needed(notebook: Path) -> set[int]:
+def needed(notebook: Path) -> set[str]:
     """The earlier chapters that a notebook names under "What to know first"."""
-    own = int(notebook.name[:2])
+    own = notebook.name.partition("-")[0]
     cells = json.loads(notebook.read_text("utf-8"))["cells"]
     text = "\n\n".join("".join(cell["source"]) for cell in cells)
     [paragraph] = re.findall(r"\*\*What to know first:\*\*.*", text)
-    return {n for n in map(int, re.findall(r"\((\d\d)-[\w-]+\.ipynb\)", paragraph)) if n < own}
+    linked = re.findall(r"\((\d\d[a-z]?)-[\w-]+\.ipynb\)", paragraph)
+    return {one.lstrip("0") for one in linked if one < own}
 
 
 def test_a_chapter_says_how_long_it_takes_what_it_builds_on_and_where_it_leads(site):
     facts = {number(page): article(page).select("ul.chapter-facts li") for page in chapters(site)}
-    builds_on: dict[int, set[int]] = dict.fromkeys(facts, set())
-    leads_to: dict[int, set[int]] = dict.fromkeys(facts, set())
+    builds_on: dict[str, set[str]] = dict.fromkeys(facts, set())
+    leads_to: dict[str, set[str]] = dict.fromkeys(facts, set())
     for chapter, items in facts.items():
         minutes, exercises = map(int, re.findall(r"\d+", words(items[0])))
         assert 5 <= minutes <= 60 and 4 <= exercises <= 6, (chapter, words(items[0]))
         for item in items[1:]:
-            named = set(map(int, re.findall(r"chapter (\d+)", words(item))))
-            linked = {int(re.search(r"(\d\d)-", a["href"])[1]) for a in item.select("a")}
+            named = set(re.findall(r"chapter (\d+[a-z]?)", words(item)))
+            linked = {number(Path(a["href"])) for a in item.select("a")}
             assert named == linked
             (builds_on if words(item).startswith("Builds on") else leads_to)[chapter] = named
-    notebooks = {int(p.name[:2]): p for p in ROOT.glob("chapters/[0-9][0-9]-*.ipynb")}
+    notebooks = {number(p): p for p in ROOT.glob("chapters/[0-9][0-9]*-*.ipynb")}
     assert builds_on == {chapter: needed(notebooks[chapter]) for chapter in facts}
     assert leads_to == {c: {d for d in facts if c in builds_on[d]} for c in facts}
 

@@ -1,0 +1,208 @@
+"""What Lab B stores is consistent, and its predictions are those of independent methods."""
+
+from __future__ import annotations
+
+import json
+import math
+from typing import Any
+
+import numpy as np
+import pytest
+
+from serving import LinearService, _lab_policies, book, lab, queues
+from serving.exact import FixedBatchQueue, GreedyQueue
+from serving.policies import Fixed, Greedy, Window
+
+LINE = LinearService(0.006, 0.001)
+RUN = lab.stored_policies()
+POINTS = [pytest.param(p, id=f"{type(p.policy).__name__}-{p.load}") for p in RUN.points]
+
+
+def trial(size: int = 1, batches: int = 40, **changed: Any) -> lab.Trial:
+    """Full batches exactly on the line, with a millisecond and a bit for HTTP."""
+    count = size * batches
+    kept: dict[str, Any] = {
+        **{"policy": Fixed(size), "load": 0.5, "arrival_rate": 50.0, "in_flight": 0},
+        **{"scheduled": 0.02 * np.arange(count), "latency": np.full(count, 0.1)},
+        **{"lag": np.full(count, 1e-4), "outside": np.full(count, 0.001 + 1e-5 * size)},
+        **{"sizes": np.full(batches, size), "service": np.full(batches, LINE.time(size))},
+    }
+    return lab.Trial(**kept | changed)
+
+
+EXACT = [trial(1), trial(8), trial(32)]
+
+
+def test_a_profile_finds_the_line_and_what_http_adds() -> None:
+    found = lab.Profile.of(EXACT)
+    assert found.service.t_fixed == pytest.approx(LINE.t_fixed, rel=1e-9)
+    assert found.service.t_req == pytest.approx(LINE.t_req, rel=1e-9)
+    assert found.added(8) == pytest.approx(0.00108, rel=1e-9)
+    assert found.noise is not None
+    assert found.noise.values == pytest.approx(1)
+
+
+def test_between_half_and_all_of_the_time_lines_lie_in_between() -> None:
+    slower = LinearService(0.008, 0.002)
+    calm = [trial(size, service=np.full(40, slower.time(size))) for size in (1, 8)]
+    both = lab.Profile.of(calm, [trial(1), trial(8)])
+    for share, t_fixed in ((0.0, 0.008), (0.5, 0.008), (0.75, 0.007), (1.0, 0.006)):
+        assert both.at(share).t_fixed == pytest.approx(t_fixed, rel=1e-9)
+    assert lab.Profile.of(calm).at(1.0).t_req == pytest.approx(0.002, rel=1e-9)
+
+
+def test_a_prediction_agrees_with_how_busy_it_says_the_server_is() -> None:
+    slower = LinearService(0.008, 0.002)
+    both = lab.Profile(slower, LINE)
+    told = lab.predict(Fixed(8), 300, both)
+    # full batches of 8 keep a server of these lines busy for a share b = 300 / 8 times the time
+    # of a batch, which is 14 ms at b = 1 and 24 ms at b = 1/2: b = 37.5 (0.034 - 0.02 b)
+    share = 37.5 * 0.034 / (1 + 37.5 * 0.02)
+    line = LinearService(0.008 + (2 * share - 1) * -0.002, 0.002 + (2 * share - 1) * -0.001)
+    assert told.mean == pytest.approx(FixedBatchQueue(300, 8, line).mean, rel=1e-3)
+
+
+def test_what_http_adds_may_not_grow_with_the_batch() -> None:
+    flat = [trial(1, outside=np.full(40, 0.003)), trial(8, outside=np.full(320, 0.001))]
+    assert lab.Profile.of(flat).added(1) == lab.Profile.of(flat).added(8) == pytest.approx(0.002)
+
+
+def test_predictions_are_the_exact_queues_and_what_http_adds() -> None:
+    profile = lab.Profile.of(EXACT)
+    fixed = FixedBatchQueue(300, 8, profile.service)
+    assert lab.predict(Fixed(8), 300, profile) == pytest.approx(
+        (fixed.mean + 0.00108, fixed.quantile(0.99) + 0.00108), rel=1e-9
+    )
+    greedy = GreedyQueue(300, 8, profile.service)
+    added = 0.001 + 1e-5 * greedy.mean_batch
+    assert lab.predict(Greedy(8), 300, profile) == pytest.approx(
+        (greedy.mean + added, greedy.quantile(0.99) + added), rel=1e-9
+    )
+
+
+def test_a_window_of_no_length_is_greedy_and_an_endless_one_fixed() -> None:
+    profile = lab.Profile(LINE)
+    for wait, policy in ((0.0, Greedy(8)), (math.inf, Fixed(8))):
+        simulated = lab.predict(Window(8, wait), 300, profile)
+        # four standard errors and more of a run of 200,000 requests
+        assert simulated == pytest.approx(lab.predict(policy, 300, profile), rel=0.04)
+
+
+def test_a_replay_is_the_recursion_of_lindley() -> None:
+    arrivals = np.cumsum(np.random.default_rng(3).exponential(1 / 100, 2000))
+    seen = trial(1, 2000, policy=Greedy(1), scheduled=arrivals)
+    response = queues.departures(arrivals, 0.007) - arrivals
+    told = lab.replay(seen, lab.Profile(LINE))
+    assert told.mean == pytest.approx(response.mean(), rel=1e-6)
+    assert told.p99 == pytest.approx(np.quantile(response, 0.99), rel=0.01)  # between two ranks
+
+
+def test_a_profile_without_scatter_leaves_no_uncertainty() -> None:
+    ends = lab.uncertainty(Greedy(8), 300, EXACT)
+    told = np.array(lab.predict(Greedy(8), 300, lab.Profile.of(EXACT)))
+    assert ends == pytest.approx(np.column_stack([told, told]), rel=1e-6)
+
+
+def test_scatter_makes_predictions_uncertain() -> None:
+    rng = np.random.default_rng(4)
+    shaken = [
+        trial(size, service=LINE.time(size) * rng.uniform(0.9, 1.1, 40)) for size in (1, 8, 32)
+    ]
+    (low, high), _ = lab.uncertainty(Greedy(8), 300, shaken)
+    assert low < lab.predict(Greedy(8), 300, lab.Profile.of(shaken)).mean < high
+    assert low < lab.predict(Greedy(8), 300, lab.Profile(LINE)).mean + 0.00103 < high
+
+
+def test_a_server_that_may_not_keep_up_has_no_upper_end() -> None:
+    ends = lab.uncertainty(Fixed(8), 0.999 / LINE.time(1), [trial(1), trial(2)])
+    assert np.isfinite(ends).all()
+    # full batches of 1 and 2 carry less than 1.4 requests/s
+    slow = [trial(1, service=np.full(40, 1.0)), trial(2, service=np.full(40, 1.5))]
+    assert np.isinf(lab.uncertainty(Fixed(8), 300, slow)).all()
+
+
+def test_the_interval_of_a_mean_is_that_of_batch_means() -> None:
+    alike = trial(1, 600, latency=np.full(600, 0.05))
+    assert alike.interval("mean") == pytest.approx((0.05, 0.05))
+    drawn = np.random.default_rng(5).exponential(0.05, 600)
+    low, high = trial(1, 600, latency=drawn).interval("mean")
+    assert low < drawn.mean() < high
+    # thirty means of twenty: Student's 2.05 times the standard error, which itself scatters
+    assert high - low == pytest.approx(2 * 2.05 * 0.05 / math.sqrt(600), rel=0.4)
+
+
+def test_the_interval_of_a_quantile_lies_between_ranks_and_may_have_no_end() -> None:
+    drawn = np.random.default_rng(6).exponential(0.05, 1000)
+    low, high = trial(1, 1000, latency=drawn).interval(0.99)
+    ordered = np.sort(drawn)
+    assert (low, high) == (ordered[982], ordered[996])  # ranks 983 and 997 of a thousand
+    assert trial(1, 100, latency=drawn[:100]).interval(0.99)[1] == math.inf
+
+
+def test_a_run_is_read_as_it_was_written() -> None:
+    again = json.loads(_lab_policies.dump(RUN))
+    for kept, seen in zip(again["points"], RUN.points, strict=True):
+        read = _lab_policies._read(kept)
+        assert read.policy == seen.policy
+        for column in ("scheduled", "latency", "lag", "outside", "sizes", "service"):
+            assert np.array_equal(getattr(read, column), getattr(seen, column)), column
+    assert again["machine"] == dict(RUN.machine)
+
+
+def test_the_machine_is_named() -> None:
+    names = ("cores", "processor", "system", "python", "packages", "date")
+    assert all(RUN.machine[name] for name in names)
+
+
+def test_each_policy_met_each_load_with_the_same_schedule() -> None:
+    found = [(type(p.policy), p.load) for p in RUN.points]
+    assert found == [(kind, load) for load in (0.3, 0.5, 0.7) for kind in (Fixed, Window, Greedy)]
+    for first, *others in np.array(RUN.points, dtype=object).reshape(3, 3):
+        assert all(np.array_equal(first.scheduled, other.scheduled) for other in others)
+
+
+@pytest.mark.parametrize("point", POINTS)
+def test_a_stored_point_is_possible(point: lab.Trial) -> None:
+    count = point.latency.size
+    assert point.sizes.sum() == count
+    assert point.sizes.max() <= 8
+    assert (point.sizes == 8).all() or not isinstance(point.policy, Fixed)
+    assert (point.lag >= 0).all() and (point.outside > 0).all()
+    assert (point.latency >= point.service.min()).all()
+    assert point.arrival_rate == pytest.approx(
+        point.load * RUN.line.rate(8), rel=1e-4
+    )  # microseconds
+    # a Poisson process: the rate of so many gaps is within five standard errors
+    assert count / point.scheduled[-1] == pytest.approx(
+        point.arrival_rate, rel=5 / math.sqrt(count)
+    )
+
+
+@pytest.mark.parametrize("trial", [RUN.capped, RUN.closed], ids=["capped", "closed"])
+def test_a_capped_client_has_no_more_under_way_than_it_may(trial: lab.Trial) -> None:
+    sent, done = trial.scheduled + trial.lag, trial.scheduled + trial.latency
+    moments = np.concatenate([sent, done])
+    steps = np.concatenate([np.ones(sent.size), -np.ones(done.size)])
+    # times are rounded to a microsecond: what ends then has ended before the next begins
+    under_way = np.cumsum(steps[np.lexsort((steps, np.round(moments, 6)))])
+    assert under_way.max() == trial.in_flight == 8
+
+
+def test_a_run_with_an_unanswered_request_is_no_measurement() -> None:
+    times = np.zeros(2)
+    status, answers = np.array([200, 503]), ('{"token": 1}', '{"error": "full"}')
+    drive = lab.Drive(times, times, times, times, status, (), answers, ("", ""))
+    with pytest.raises(RuntimeError, match="request 1 of 2 was not answered: 503:.*full"):
+        _lab_policies._trial(Greedy(8), 0.5, 1.0, 0, drive)
+
+
+def test_too_few_requests_are_refused() -> None:
+    with pytest.raises(ValueError, match="requests must be at least 240, got 100"):
+        lab.measure_policies(100)
+
+
+def test_nothing_is_measured_while_the_book_is_built(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv(book.STILL, "1")
+    assert not lab.live()
+    monkeypatch.delenv(book.STILL)
+    assert lab.live()
