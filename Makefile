@@ -101,7 +101,7 @@ lock: .venv/.ready ## write requirements.txt anew from pyproject.toml (UPGRADE=1
 	$(PY) -m pip install --quiet uv
 	$(PY) -m uv pip compile --quiet --universal --python-version 3.11 --fork-strategy fewest \
 	  --no-emit-index-url --no-annotate --no-header $(if $(UPGRADE),--upgrade) \
-  --extra book --extra course --extra sim --extra lab --extra site --extra test \
+	  --extra book --extra course --extra sim --extra lab --extra site --extra test \
 	  pyproject.toml -o requirements.txt
 	@echo '-e .' >> requirements.txt
 

@@ -306,7 +306,7 @@ def same_expression(
         If they differ.
     """
     if isinstance(got, (int, float)) and not isinstance(got, bool):
-        got = wire.Tree("Add", (float(got),))
+        got = wire.Tree("Add", (float(number(got, what)),))
     if not isinstance(got, wire.Tree):
         raise Wrong(f"{what} must be a SymPy expression, and what came is {kind(got)}")
     for values in points:

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import importlib
+import re
 from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
 
 from course.marking import Draw, Task, assess, imports, plain
-from course.student import Student
+from course.student import ASSIGNMENTS, Student
 from made import NAMES, solutions, source
 
 SEEDS = 50
@@ -66,6 +68,9 @@ def test_points_are_those_of_the_rubric(name: str) -> None:
 @pytest.mark.parametrize("name", NAMES)
 def test_an_assignment_names_its_objectives_and_what_may_be_imported(name: str) -> None:
     notebook = source(name)
+    chapters = (ASSIGNMENTS.parent / "chapters").glob("[0-9]*.ipynb")
+    stated = set(re.findall(r"(LO-\d\d\w?\.\d): ", "".join(map(Path.read_text, chapters))))
+    assert set(notebook.metadata.serving.objectives) <= stated
     assert notebook.metadata.serving.objectives
     text = "\n".join(cell.source for cell in notebook.cells if cell.cell_type == "markdown")
     assert "**What you may import.**" in text
