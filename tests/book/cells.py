@@ -28,6 +28,7 @@ SILENT = {"claim", "given", "use", "label"}
 """Functions that return nothing and show nothing; so do those named assert_something."""
 SHOWING = ("print", "display", "explore", "axes")
 """Functions that leave an output wherever in a cell they are called."""
+ADDRESS = re.compile(r"<[\w.]+(?: object)? at 0x[0-9a-f]+>")
 PATHS = re.compile(r"/(?:home|root|tmp|Users)/|[A-Za-z]:\\{1,4}Users\\")
 WRAPPED = re.compile(r"np\.(?:float|int|uint)\d+\(|np\.(?:True|False)_")
 HUSHING = {
@@ -71,6 +72,8 @@ def _cell(cell: NotebookNode) -> Iterator[str]:
     yield from _outputs(cell)
     if found := WRAPPED.search(written(cell)):
         yield f"the output shows {found[0]}: show the number alone, by float(), int() or bool()"
+    if found := ADDRESS.search(written(cell)):
+        yield f"the output shows {found[0]}, another one at each run: end the cell with plt.show()"
     if found := PATHS.search(cell.source + written(cell)):
         yield f"the path {found[0]} is of one machine: use a relative path"
     untested = sorted({*cell.metadata.get("tags", [])} - TAGS)

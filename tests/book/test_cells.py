@@ -80,6 +80,11 @@ def test_a_number_in_its_wrapping_is_found(shown: str) -> None:
     assert "show the number alone" in only_fault(code("x", text(shown)))
 
 
+def test_an_address_in_memory_is_found() -> None:
+    shown = "<matplotlib.legend.Legend at 0x7f4ab86054d0>"
+    assert "another one at each run" in only_fault(code("ax.legend()", text(shown)))
+
+
 def test_cleared_outputs_of_a_whole_chapter_are_found() -> None:
     notebook = clean()
     for cell in notebook.cells:

@@ -60,7 +60,7 @@ def test_a_missing_objective_is_found(objective: str) -> None:
 
 def test_a_page_of_a_chapter_has_a_letter() -> None:
     lettered = replaced(clean(), "# 5. How", "# 5a. How")
-    for plain, page in [("LO-05.", "LO-05a."), ("ex-05-", "ex-05a-")]:
+    for plain, page in [("LO-05.", "LO-05a."), ("ex-05-", "ex-05a-"), ("check-05-", "check-05a-")]:
         for cell in lettered.cells:
             cell.source = cell.source.replace(plain, page)
     for cell in lettered.cells:
