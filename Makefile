@@ -60,13 +60,14 @@ environment: ## make .venv anew from requirements.txt
 	$(PY) -m pip install -r requirements.txt
 	@$(ORIGIN) > .venv/.ready
 
-test: .venv/.ready lint ## lint, then test the package, the book and every chapter's outputs
+test: .venv/.ready lint pages ## lint, then test package, text, outputs and pages
 	$(STILL) $(PY) -m pytest tests --ignore tests/site -n 2
 	$(STILL) $(PY) -m pytest --nbval --nbval-current-env intro.ipynb chapters \
 	  -n 2 --dist loadfile -p no:hypothesispytest
+	$(STILL) $(PY) -m pytest tests/site -n 3
 
 look: .venv/.ready pages ## look at every page in a browser: scripts, links, charts, contrast, width
-	$(STILL) $(PY) -m pytest tests/site -n 2
+	$(STILL) $(PY) -m pytest tests/site -n 3
 
 lint: .venv/.ready ## check the code's style
 	$(PY) -m ruff check .

@@ -17,7 +17,7 @@ from math_core import LatexToMathML
 from sphinx.application import Sphinx
 
 from extension import described
-from serving import notation
+from serving import notation, palette
 
 Key = tuple[Any, ...]
 SYMBOL = re.compile(r'data-tip-template="(sym-[\w-]+)"')
@@ -78,7 +78,8 @@ def explained(mathml: str) -> str:
     Returns
     -------
     str
-        The same equation; each symbol of the table has the class ``sym``.
+        The same equation; each symbol of the table has the class ``sym``, and that of its
+        colour if it has one.
 
     Examples
     --------
@@ -93,7 +94,10 @@ def explained(mathml: str) -> str:
 def _mark_inside(element: ET.Element) -> None:
     if element.tag in {"msub", "munder", "mover", "munderover"}:
         # An index or a bar makes of a letter another symbol, one that the table does not know;
-        # a brace holds terms.
+        # a brace holds terms, and its words may name a quantity that has a colour.
+        words = "".join(element[-1].itertext())
+        if words in palette.LIGHT and element.tag != "msub":
+            element.set("class", f"c-{words}")
         if element.tag != "msub" and element[0].tag not in TOKENS:
             _mark_inside(element[0])
         return
@@ -133,7 +137,8 @@ def _longest(keys: list[Key]) -> tuple[int, str]:
 
 
 def _mark(element: ET.Element, name: str) -> None:
-    element.set("class", "sym")
+    color = palette.SYMBOLS.get(name.removeprefix("sym-"))
+    element.set("class", f"sym c-{color}" if color else "sym")
     element.set("data-tip-template", name)
 
 

@@ -43,8 +43,9 @@ def contents(toc: dict) -> Iterator[Page]:
     for part in toc["parts"]:
         caption = part.get("caption", "")
         for chapter in part["chapters"]:
-            yield Page(chapter["file"], caption)
-            caption = ""
+            for one in (chapter, *chapter.get("sections", ())):
+                yield Page(one["file"], caption)
+                caption = ""
 
 
 def prefix(name: str) -> str:

@@ -2,8 +2,9 @@
 
 A chapter is executed again when its code cells changed, be it in source, tags or outputs, or its
 metadata, the package, the lock file or the Python version; an appendix, which names the chapters,
-also when one of them is renamed. The outputs are stored without anything that differs from run to
-run, so that executing twice leaves the file as it was. Any failing cell fails the run.
+also when one of them is renamed or when an objective, or what practises it, is another. The outputs
+are stored without anything that differs from run to run, so that executing twice leaves the file as
+it was. Any failing cell fails the run.
 
     python tools/run.py                          the chapters that changed
     python tools/run.py --all --slowest 3        every chapter, and the three slowest cells
@@ -40,6 +41,10 @@ KEYS = ROOT / "_build" / "keys.json"
 SECONDS = ROOT / "_build" / "execution.json"
 # Still pictures in the place of widgets; one thread for each kernel.
 ENVIRONMENT = {"SERVING_STILL": "1", "OMP_NUM_THREADS": "1"}
+# Lines of a chapter that the map of objectives shows or follows.
+OBJECTIVES = re.compile(
+    r"^(?:# .*|- LO-.*|[`:]{3,}\{(?:exercise|admonition)\S*\} .*|:(?:class|label|name):.*)$", re.M
+)
 SECONDS_PER_CELL = 600
 KERNEL = {"display_name": "Python 3", "language": "python", "name": "python3"}
 
@@ -80,9 +85,19 @@ def key_of(path: Path, common: bytes) -> str:
     notebook = json.loads(path.read_text(encoding="utf-8"))
     code = [cell for cell in notebook["cells"] if cell["cell_type"] == "code"]
     appendix = path.stem.startswith("appendix")
-    chapters = sorted(p.name for p in path.parent.glob("[0-9]*.ipynb")) if appendix else []
-    inputs = json.dumps([code, notebook["metadata"], chapters], sort_keys=True)
+    course = ROOT.glob("assignments/source/**/*.ipynb")
+    read = [*sorted(path.parent.glob("[0-9]*.ipynb")), *sorted(course)] if appendix else []
+    named = [[one.name, *objectives(one)] for one in read]
+    inputs = json.dumps([code, notebook["metadata"], named], sort_keys=True)
     return hashlib.sha256(common + inputs.encode()).hexdigest()
+
+
+def objectives(path: Path) -> Iterator[str]:
+    """Yield what the map of objectives takes from a notebook: their lines, titles and ties."""
+    for cell in json.loads(path.read_text(encoding="utf-8"))["cells"]:
+        yield from cell["metadata"].get("serving", {}).get("objectives", [])
+        if cell["cell_type"] == "markdown":
+            yield from OBJECTIVES.findall("".join(cell["source"]))
 
 
 def normalise(notebook: NotebookNode, name: str) -> None:

@@ -215,7 +215,7 @@ def _mean(measured: Measured) -> Support:
     told = [error for error in spread if error is not None]
     if not told:
         return Support(claim, True, f"{len(known)} means, without what their errors are")
-    return Support(claim, True, f"standard error {max(told):.1%} at most")
+    return Support(claim, True, f"standard error {max(told):.1%} as the times alone tell it")
 
 
 def _error(point: Point) -> float | None:

@@ -98,11 +98,7 @@ class Question:
     @cached_property
     def budget(self) -> kvcache.Budget:
         """Memory of each device for the cache."""
-        machine = self.machine
-        weights = machine.model.parameters * kvcache.BYTES[machine.dtype] / machine.devices
-        return kvcache.memory_budget(
-            machine.accelerator.memory, self.utilization, ceil(weights), reserve=self.reserve
-        )
+        return budget(self.machine, self.utilization, self.reserve)
 
     @cached_property
     def most(self) -> int:
@@ -110,7 +106,15 @@ class Question:
         return self.machine.layout.max_sequences(self.budget.cache, self.tokens)
 
 
-def _options(machine: Machine) -> dict[str, Any]:
+def budget(machine: Machine, utilization: float, reserve: int) -> kvcache.Budget:
+    """Memory of each device that its share of the weights leaves for the cache."""
+    weights = machine.model.parameters * kvcache.BYTES[machine.dtype] / machine.devices
+    return kvcache.memory_budget(
+        machine.accelerator.memory, utilization, ceil(weights), reserve=reserve
+    )
+
+
+def options(machine: Machine) -> dict[str, Any]:
     """What the functions of `serving.roofline` take of a machine."""
     return {field.name: getattr(machine, field.name) for field in fields(machine)}
 
@@ -123,14 +127,14 @@ def times(question: Question, sizes: NDArray[np.int64]) -> NDArray[np.float64]:
         batch=sizes,
         input_tokens=question.input_tokens,
         output_tokens=question.output_tokens,
-        **_options(question.machine),
+        **options(question.machine),
     )
     return np.asarray(whole.total)
 
 
 def steps(question: Question, sizes: NDArray[np.int64]) -> NDArray[np.float64]:
     """Least time between two tokens of the longest answer, whatever times were measured [s]."""
-    whole = roofline.decode_step(batch=sizes, tokens=question.tokens, **_options(question.machine))
+    whole = roofline.decode_step(batch=sizes, tokens=question.tokens, **options(question.machine))
     return np.asarray(whole.total)
 
 

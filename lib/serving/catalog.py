@@ -5,14 +5,18 @@ The data stands in ``data/models.toml`` and ``data/accelerators.toml``.
 
 from __future__ import annotations
 
+import json
 import reprlib
 import tomllib
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cache
 from importlib import resources
+from pathlib import Path
 from types import MappingProxyType
 from typing import Any
+
+from . import _fields, errors
 
 
 @dataclass(frozen=True)
@@ -133,6 +137,43 @@ def model(name: str) -> Model:
     8
     """
     return _named("model", models(), name)
+
+
+def configured(path: str | Path, parameters: int, active_parameters: int | None = None) -> Model:
+    """Take a model that is not in the catalogue from its ``config.json``.
+
+    Parameters
+    ----------
+    path : str or Path
+        The file.
+    parameters : int
+        Numbers in its weights, at least 1; the file does not say [1].
+    active_parameters : int, optional
+        Those that one token passes through, at least 1 and at most ``parameters``; by default all
+        of them [1].
+
+    Returns
+    -------
+    Model
+        The model, named after the folder of the file.
+
+    Raises
+    ------
+    TypeError
+        If a number is not real.
+    ValueError
+        If a number is out of range, or the file cannot be read or does not say how long a
+        sequence may be.
+    """
+    path = Path(path)
+    context = _fields.context(_fields.language(path))
+    if context is None:
+        raise ValueError(f"path must be of a configuration that states a context, got {path}")
+    count = errors.integer("parameters", parameters, at_least=1)
+    active = count if active_parameters is None else active_parameters
+    errors.number("active_parameters", active, at_least=1, at_most=count)
+    config = MappingProxyType(json.loads(path.read_text("utf-8")))
+    return Model(path.resolve().parent.name, count, int(active), context, config, str(path))
 
 
 def accelerator(name: str) -> Accelerator:

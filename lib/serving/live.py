@@ -25,6 +25,9 @@ from .book import STILL
 from .formulas import REGISTRY
 
 RUNTIME = "data/live"
+LAYOUT = 1
+"""Layout of what a figure tells the page, to be raised here and in ``data/live/8-chart.js`` when
+it changes: a page that was made before the change then keeps its still pictures."""
 FOREVER = 1e9
 """Longer than any second of requests: a window that never closes before it is full [s]."""
 KINDS = ("line", "stack", "bars", "region", "gantt")
@@ -517,6 +520,7 @@ def chart(
     choices = _parameters.choices(presets or {}, parameters, fixed)
     axis = {"label": y, **_parameters.scaled(unit), "log": log_y, "top": top, "bottom": bottom}
     spec = {
+        "layout": LAYOUT,
         "kind": kind,
         "x": x,
         "vertical": vertical,

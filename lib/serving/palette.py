@@ -15,11 +15,13 @@ LIGHT: dict[str, str] = _READ["light"]
 """Colour of each quantity on a light page."""
 DARK: dict[str, str] = _READ["dark"]
 """Colour of the same on a dark page."""
+SYMBOLS: dict[str, str] = _READ["symbols"]
+"""Quantity whose colour a symbol of the notation table wears, by the symbol's name."""
 
 _PAGES = {"light": "#ffffff", "dark": "#14181e"}
 _DARK_PAGES = ('html[data-theme="dark"]', 'body[data-jp-theme-light="false"]')
-LEGIBLE = 4.5
-"""Contrast that text needs against its page."""
+LEGIBLE = 5.2
+"""Contrast of text with its page: 4.5 is needed, and boxes are tinted."""
 
 
 def contrast(one: str, other: str) -> float:

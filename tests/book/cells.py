@@ -14,6 +14,13 @@ from notebooks import called, calls, code_cells, tree
 MAX_LINES = 12
 PICTURES = ("image/svg+xml", "image/png", "image/jpeg")
 MIN_ALT = 20
+PHONE = 328
+"""Width of a picture on a phone that is 360 pixels wide [px]."""
+LEGIBLE = 7
+"""Least size of its letters there [px]."""
+PAPER = re.compile(r'viewBox="0 0 ([\d.]+) ')
+LETTERS = re.compile(r"scale\(([\d.]+) -\1\)")
+"""Size of letters over 100, as Matplotlib writes it; exponents are smaller and are left out."""
 FILLER = re.compile(
     r"\b(?:figures?|images?|pictures?|plots?|charts?|graphs?|an?|the|of|with)\b", re.I
 )
@@ -21,6 +28,7 @@ SILENT = {"claim", "given", "use", "label"}
 """Functions that return nothing and show nothing; so do those named assert_something."""
 SHOWING = ("print", "display", "explore", "axes")
 """Functions that leave an output wherever in a cell they are called."""
+ADDRESS = re.compile(r"<[\w.]+(?: object)? at 0x[0-9a-f]+>")
 PATHS = re.compile(r"/(?:home|root|tmp|Users)/|[A-Za-z]:\\{1,4}Users\\")
 WRAPPED = re.compile(r"np\.(?:float|int|uint)\d+\(|np\.(?:True|False)_")
 HUSHING = {
@@ -60,9 +68,12 @@ def _cell(cell: NotebookNode) -> Iterator[str]:
     if shows(cell.source) and not cell.outputs:
         yield "it shows something and has no output: execute the notebook"
     yield from _alternative(cell)
+    yield from _letters(cell)
     yield from _outputs(cell)
     if found := WRAPPED.search(written(cell)):
         yield f"the output shows {found[0]}: show the number alone, by float(), int() or bool()"
+    if found := ADDRESS.search(written(cell)):
+        yield f"the output shows {found[0]}, another one at each run: end the cell with plt.show()"
     if found := PATHS.search(cell.source + written(cell)):
         yield f"the path {found[0]} is of one machine: use a relative path"
     untested = sorted({*cell.metadata.get("tags", [])} - TAGS)
@@ -103,6 +114,20 @@ def _alternative(cell: NotebookNode) -> Iterator[str]:
         yield f"the alternative text {alt!r} does not tell what is to be seen"
     elif alt and not picture:
         yield "an alternative text and no picture: execute the notebook"
+
+
+def _letters(cell: NotebookNode) -> Iterator[str]:
+    """Letters of a drawing that nobody reads on a phone."""
+    for output in cell.outputs:
+        drawing = str(output.get("data", {}).get("image/svg+xml", ""))
+        sizes = [100 * float(size) for size in LETTERS.findall(drawing)]
+        if sizes and (paper := PAPER.search(drawing)):
+            shown = min(sizes) * PHONE / float(paper[1])
+            if shown < LEGIBLE:
+                yield (
+                    f"letters of {shown:.2f} px on a phone, at least {LEGIBLE}: make the figure "
+                    "narrower, its panels stacked, or the letters larger"
+                )
 
 
 def _outputs(cell: NotebookNode) -> Iterator[str]:

@@ -9,7 +9,7 @@ from nbformat import NotebookNode
 
 from notebooks import EXERCISES, Directive, blocks, markdown_cells
 
-LEAST, MOST = 3, 6
+LEAST, MOST = 4, 6
 
 
 def check(notebook: NotebookNode, number: str) -> list[str]:

@@ -148,11 +148,12 @@ def tabulated(cell: NotebookNode) -> Iterator[str]:
 
 
 def described(cell: NotebookNode) -> Iterator[Segment]:
-    """Alternative text and caption of the picture that a code cell draws."""
+    """Alternative text and caption of what a code cell draws or tabulates."""
     settings = cell.metadata.get("mystnb", {})
     if alternative := settings.get("image", {}).get("alt"):
         yield Segment(normal(alternative), [False] * len(normal(alternative)))
     yield from segments(settings.get("figure", {}).get("caption", ""))
+    yield from segments(cell.metadata.get("caption", ""))
 
 
 def _quotations(header: str, entry: str) -> Iterator[str]:

@@ -13,6 +13,7 @@ from pybtex.database import parse_file
 
 import exercises
 import proofs
+import selftest
 from notebooks import (
     ROOT,
     Block,
@@ -36,7 +37,7 @@ FIRST_SCREEN = 6
 """Something to operate stands among so many first cells."""
 BADGE = re.compile(r"(?:.*/)?badges\.md(?:#(.*))?")
 BADGES = ("proved", "exact", "simulated", "measured", "rule-of-thumb")
-CLOSING = ("What to take away", "Limits", "Exercises")
+CLOSING = ("What to take away", "Limits", selftest.HEADING, "Exercises")
 KNOWN = "What to know first"
 BOXES = ("Guess first", "If you run a server")
 """Titles of admonitions that a chapter has at least once."""
@@ -70,6 +71,7 @@ def check(notebook: NotebookNode, name: str) -> list[str]:
         *(f"section {part.title!r}: {fault}" for part in parts for fault in _results(part)),
         *_closing(notebook, parts, number),
         *exercises.check(notebook, number),
+        *selftest.check(notebook, name.partition("-")[0]),
         *_citations(parts),
     ]
     return [f"{name}: {fault}" for fault in faults]
@@ -161,7 +163,7 @@ def proves(part: Section) -> bool:
 def _closing(notebook: NotebookNode, parts: Sequence[Section], number: str) -> Iterator[str]:
     titles = tuple(part.title for part in parts)
     if titles[-len(CLOSING) :] != CLOSING:
-        yield f"the last sections must be {', '.join(CLOSING)}; they are {', '.join(titles[-3:])}"
+        yield f"the last sections must be {', '.join(CLOSING)}; they are {', '.join(titles[-4:])}"
     promised = [p.text for p in collect(notebook)[0] if p.promised]
     if CLOSING[0] in titles and not any(
         pattern(text).search(segment.text)

@@ -85,6 +85,7 @@ def exercise(k: int) -> str:
     return f"""
 ```{{exercise-start}} 5.{k} Divide
 :label: ex-05-{k}
+:class: lo-05-{min(k, 3)}
 ```
 How does the load change?
 ```{{exercise-end}}
@@ -99,6 +100,28 @@ Divide.
 :class: dropdown
 ```
 It is 29 % then.
+"""
+
+
+def question(k: int) -> str:
+    """Question with three choices; the right one wanders."""
+    choices = ["It falls as well", "It stays the same", "It rises a little"]
+    verdicts = ["✓ Right." if n == k % 3 else "✗ Not so." for n in range(3)]
+    inside = "\n".join(
+        f"""
+```{{admonition}} {letter}. {choice}
+:class: choice dropdown
+{verdict} There is more to divide by than there was before.
+```"""
+        for letter, choice, verdict in zip("ABC", choices, verdicts, strict=True)
+    )
+    return f"""
+````{{admonition}} Question {k}
+:class: question lo-05-{k}
+:name: check-05-{k}
+The batch grows. What does the load do?
+{inside}
+````
 """
 
 
@@ -121,11 +144,15 @@ def clean() -> NotebookNode:
         code('claim("36.3 %", load(16))\nclaim("B_min = 6", gpt3.min_batch(rate))'),
         markdown(TIMES),
         code('table({"B": sizes, "service (ms)": gpt3.time(sizes)})', shown(table)),
-        markdown(CLOSING + exercise(1)),
+        markdown(CLOSING),
+        *(markdown(question(k)) for k in (1, 2, 3)),
+        markdown("## Exercises" + exercise(1)),
         *solution(),
         markdown(exercise(2)),
         *solution(),
         markdown(exercise(3)),
+        *solution(),
+        markdown(exercise(4)),
         *solution(),
     )
 
@@ -194,5 +221,5 @@ The load is 36.3 % in the example.
 
 One server only.
 
-## Exercises
+## Check yourself
 """

@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+import io
 from copy import deepcopy
 from pathlib import Path
 
+import matplotlib as mpl
 import pytest
+from matplotlib import pyplot as plt
 from nbformat import v4
 
 import cells
 import notebooks
+from serving import plotting
 from synthetic import ALT, NAME, changed, chapter, clean, code, markdown, picture, stream, text
 
 
@@ -76,6 +80,11 @@ def test_a_number_in_its_wrapping_is_found(shown: str) -> None:
     assert "show the number alone" in only_fault(code("x", text(shown)))
 
 
+def test_an_address_in_memory_is_found() -> None:
+    shown = "<matplotlib.legend.Legend at 0x7f4ab86054d0>"
+    assert "another one at each run" in only_fault(code("ax.legend()", text(shown)))
+
+
 def test_cleared_outputs_of_a_whole_chapter_are_found() -> None:
     notebook = clean()
     for cell in notebook.cells:
@@ -97,6 +106,26 @@ def test_a_figure_without_alternative_text_is_found(kind: str) -> None:
 @pytest.mark.parametrize("alt", ["A figure.", "figure figure figure figure", "A plot of the graph"])
 def test_an_alternative_text_that_says_nothing_is_found(alt: str) -> None:
     assert "does not tell" in only_fault(code("draw()", picture(), alt=alt))
+
+
+@pytest.mark.parametrize(
+    ("width", "size", "fault"), [(6.4, 11, ""), (6.4, 9, "6.41 px"), (7.2, 11, "6.96 px")]
+)
+def test_letters_that_nobody_reads_on_a_phone_are_found(
+    width: float, size: float, fault: str
+) -> None:
+    drawing = io.StringIO()
+    with mpl.rc_context(plotting.STYLE | {"font.size": size, "axes.titlesize": size}):
+        figure, ax = plt.subplots(figsize=(width, 3))
+        ax.set(title="A title", xlabel="batch size (requests)")
+        figure.savefig(drawing, format="svg")
+        plt.close(figure)
+    cell = code("draw()", v4.new_output("display_data", {"image/svg+xml": drawing.getvalue()}))
+    cell.metadata["mystnb"] = {"image": {"alt": ALT}}
+    if fault:
+        assert f"letters of {fault} on a phone" in only_fault(cell)
+    else:
+        assert faults_of(cell) == []
 
 
 def test_a_picture_that_was_cleared_is_found() -> None:

@@ -95,10 +95,15 @@ def test_a_number_that_nothing_gives_is_found(extra: str, number: str) -> None:
 
 
 @pytest.mark.parametrize(
-    "settings", [{"image": {"alt": "It takes 77 ms."}}, {"figure": {"caption": "It takes 77 ms."}}]
+    "metadata",
+    [
+        {"mystnb": {"image": {"alt": "It takes 77 ms."}}},
+        {"mystnb": {"figure": {"caption": "It takes 77 ms."}}},
+        {"caption": "It takes 77 ms."},
+    ],
 )
-def test_a_number_that_describes_a_picture_is_checked(settings: dict[str, object]) -> None:
-    notebook = changed(clean(), "explore(draw)", metadata={"mystnb": settings})
+def test_a_number_that_describes_an_output_is_checked(metadata: dict[str, object]) -> None:
+    notebook = changed(clean(), "explore(draw)", metadata=metadata)
     assert "cell 2: nothing gives the number 77 in 'It takes 77 ms.'" in only_fault(notebook)
     notebook.cells.append(code('claim("77 ms", 0.077)'))
     assert prose.check(notebook, NAME) == []

@@ -74,3 +74,22 @@ def test_seconds_are_recorded_beside_those_of_other_chapters_and_not_for_failure
     run.record([run.Result(Path("05-x.ipynb"), 1.26), run.Result(Path("06-x.ipynb"), 2.0)], file)
     run.record([run.Result(Path("06-x.ipynb"), 3.0, error="cell 1 fails")], file)
     assert json.loads(file.read_text()) == {"05-x": 1.3}
+
+
+def test_an_appendix_is_executed_again_when_what_practises_an_objective_changes(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(run, "ROOT", tmp_path)
+    chapter, appendix = tmp_path / "05-x.ipynb", tmp_path / "appendix-x.ipynb"
+    notebook = clean()
+    before = key(notebook, chapter), key(notebook, appendix)
+    nbformat.write(replaced(notebook, ":class: question lo-05-2", ":class: question"), chapter)
+    assert run.key_of(chapter, b"") == before[0]
+    assert run.key_of(appendix, b"") != before[1]
+    nbformat.write(replaced(notebook, "One server only.", "Two."), chapter)
+    assert run.key_of(appendix, b"") == before[1]
+    task = nbformat.v4.new_code_cell(metadata={"serving": {"objectives": ["LO-05.2"]}})
+    folder = tmp_path / "assignments" / "source" / "one"
+    folder.mkdir(parents=True)
+    nbformat.write(nbformat.v4.new_notebook(cells=[task]), folder / "one.ipynb")
+    assert run.key_of(appendix, b"") != before[1]

@@ -60,7 +60,7 @@ def test_a_missing_objective_is_found(objective: str) -> None:
 
 def test_a_page_of_a_chapter_has_a_letter() -> None:
     lettered = replaced(clean(), "# 5. How", "# 5a. How")
-    for plain, page in [("LO-05.", "LO-05a."), ("ex-05-", "ex-05a-")]:
+    for plain, page in [("LO-05.", "LO-05a."), ("ex-05-", "ex-05a-"), ("check-05-", "check-05a-")]:
         for cell in lettered.cells:
             cell.source = cell.source.replace(plain, page)
     for cell in lettered.cells:
@@ -190,7 +190,9 @@ def test_a_measurement_without_source_is_found() -> None:
     assert any("measured, but nothing is cited" in fault for fault in faults)
 
 
-@pytest.mark.parametrize("title", ["## What to take away", "## Limits", "## Exercises"])
+@pytest.mark.parametrize(
+    "title", ["## What to take away", "## Limits", "## Check yourself", "## Exercises"]
+)
 def test_a_missing_closing_section_is_found(title: str) -> None:
     notebook = replaced(clean(), title, "## Something else")
     assert any("the last sections must be" in fault for fault in structure.check(notebook, NAME))
@@ -210,7 +212,7 @@ def test_a_missing_hint_is_found() -> None:
     ("old", "new", "fault"),
     [
         ("Hint for this exercise\n:class: dropdown", "Hint", "ex-05-2 needs a folded hint"),
-        ("ex-05-2\n```\nHow", "ex-05-7\n```\nHow", "exercise 2 must have the label ex-05-2"),
+        ("ex-05-2\n:class: lo", "ex-05-7\n:class: lo", "exercise 2 must have the label ex-05-2"),
         ("} 5.2 Divide", "}", "exercise 2 must have a title '5.2 …', has ''"),
         ("5.2 Divide", "5.3 Divide", "exercise 2 must have a title '5.2 …'"),
         ("5.2 Divide", "4.2 GiB", "exercise 2 must have a title '5.2 …'"),
@@ -232,15 +234,13 @@ def test_a_hint_after_the_solution_is_found() -> None:
     assert "the hint of ex-05-2 must stand before its solution" in only_fault(notebook)
 
 
-@pytest.mark.parametrize("count", [2, 7])
+@pytest.mark.parametrize("count", [3, 7])
 def test_too_few_or_too_many_exercises_are_found(count: int) -> None:
     notebook = clean()
-    notebook.cells[-2 if count == 2 else -1 :] = []
-    if count == 2:
-        notebook.cells.pop()
+    notebook.cells[-3:] = []  # the fourth, its code and its end
     for k in range(4, count + 1):
         notebook.cells.append(markdown(exercise(k)))
-    assert f"{count} exercises, where 3 to 6 belong" in only_fault(notebook)
+    assert f"{count} exercises, where 4 to 6 belong" in only_fault(notebook)
 
 
 def test_solutions_without_code_are_found() -> None:

@@ -171,6 +171,24 @@ def test_the_page_names_what_it_refuses(page):
     assert isinstance(words, dict)
 
 
+def test_one_more_token_takes_what_a_longer_sequence_keeps(page):
+    """Past a full window less than before it, and nothing where all layers have one."""
+    names = ["llama-3.1-8b", "gemma-3-27b", "mistral-7b-v0.1", "deepseek-v3", "mamba-2.8b"]
+    ask = "(all) => all.map((one) => live.oneMore(...one))"
+    seen = {}
+    for name in names:
+        kept = kvcache.layout(catalog.model(name).config, "bf16", 1)
+        last = kept.context or 100_000
+        for tokens in (1, 1023, 1024, 4096, last - 1):
+            [found] = asked(page, ask, [places((name, "h100-sxm", 1, "bf16", "bf16", 0.9, tokens))])
+            assert found == kept.sequence_bytes(tokens + 1) - kept.sequence_bytes(tokens)
+            seen[name, tokens] = found
+    assert 0 < seen["gemma-3-27b", 1024] < seen["gemma-3-27b", 1023]
+    assert seen["mistral-7b-v0.1", 4096] == 0 < seen["mistral-7b-v0.1", 1024]
+    longest = places(("gpt-oss-20b", "h100-sxm", 1, "bf16", "bf16", 0.9, 131_072))
+    assert asked(page, ask, [longest]) == asked(page, ask, [[*longest[:-1], 131_071]])
+
+
 def test_the_first_option_of_each_choice_is_the_example_of_the_book():
     first = {
         name: value
@@ -333,6 +351,17 @@ def test_the_least_and_the_surrogate_batch_are_those_of_the_package(chooser):
             beyond = here is None or large
             assert shown[name][k].get("value") == (None if beyond else here), (name, point)
     assert compared > 100
+
+
+def test_requests_that_no_batch_keeps_up_with_are_told_from_a_batch_too_large(chooser):
+    ask = "(p) => live.noBatch(p, 256)"
+    words = asked(chooser, ask, EXAMPLE | {"arrival_rate": 400, "t_req": 0.003})
+    assert words.startswith("No batch of any size keeps up") and " 1.2 s " in words
+    with pytest.raises(UnstableError):
+        LinearService(0.05, 0.003).min_batch(400)
+    large = EXAMPLE | {"arrival_rate": 1900}
+    assert LinearService(0.05, 0.0005).min_batch(1900) > calculator.LARGEST_BATCH
+    assert asked(chooser, ask, large) == "No batch up to 256 keeps up."
 
 
 def test_the_choice_is_that_of_the_exact_queues(chooser):

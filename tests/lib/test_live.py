@@ -240,6 +240,12 @@ def test_every_colour_can_be_seen_and_read_on_its_page():
             assert palette.contrast(text, page_color) >= 4.5
 
 
+def test_symbols_wear_colours_of_the_palette():
+    assert palette.SYMBOLS
+    assert palette.SYMBOLS.keys() <= {entry.name for entry in notation.TABLE}
+    assert set(palette.SYMBOLS.values()) <= palette.LIGHT.keys()
+
+
 # ---- charts
 
 RANGES = {"batch": (1, 64), "arrival_rate": (10.0, 300.0), "t_fixed": (0.005, 0.08)}
@@ -498,6 +504,62 @@ def test_the_script_leaves_out_comments_and_nothing_else():
                 assert not line or line.startswith(("//", "/*", "*"))
     assert not left
     assert not any(line.startswith(("//", "/*", "* ")) for line in bare)
+
+
+def runtime(context: quickjs.Context, *names: str) -> None:
+    """Load more files of the page's script."""
+    for name in names:
+        context.eval((Path(live.__file__).parent / live.RUNTIME / name).read_text("utf-8"))
+
+
+@pytest.mark.parametrize("layout", [None, 0, live.LAYOUT - 1, live.LAYOUT + 1, str(live.LAYOUT)])
+def test_a_figure_of_another_layout_stands_still_and_says_so_once(layout):
+    context = engine()
+    context.eval("live.element = (name, _, words) => words; live.shape = null")
+    context.eval("var said = [], root = { dataset: {}, append: (one) => said.push(one) }")
+    context.eval("""var document = { querySelector: () => null,
+      querySelectorAll: (wanted) => "stands" in root.dataset ? [] : [root] }""")
+    runtime(context, "8-chart.js")
+    spec = data_of(made()) | {"layout": layout}
+    asked(context, "(spec) => (root.dataset.live = JSON.stringify(spec))", spec)
+    context.eval("live.start(); live.start()")
+    [words] = asked(context, "() => said")
+    assert "another version" in words
+    assert asked(context, "() => [root.dataset.stands, root.live ?? null]") == ["", None]
+
+
+def test_figures_have_the_layout_that_the_page_knows():
+    assert data_of(made())["layout"] == live.LAYOUT
+    assert f"live.LAYOUT = {live.LAYOUT};" in live.script()
+
+
+def test_no_mark_is_drawn_through_the_label_of_another():
+    context = engine()
+    runtime(context, "3-numbers.js")
+    context.eval("live.shape = null")
+    runtime(context, "4-picture.js")
+    ask = """(found, right) => live.labelled(found, { left: 56, right, across: (x) => 56 + x,
+      x: { scale: [1, 1], unit: "", whole: false } })"""
+    source = random.Random(7)
+    beneath = 0
+    for _ in range(300):
+        right = source.choice([348, 600])
+        found = [
+            {"label": "m" * source.randint(3, 30), "place": source.uniform(0, right - 56)}
+            for _ in range(source.randint(1, 4))
+        ]
+        labels = asked(context, ask, [*found, {"label": "nowhere"}], right)
+        assert sorted(one["mark"]["place"] for one in labels) == sorted(f["place"] for f in found)
+        tops = [one["top"] for one in labels]
+        assert all(b - a >= 14 for a, b in zip(tops, tops[1:], strict=False))
+        for one in labels:
+            assert one["from"] >= one["top"]
+            beneath += one["from"] > one["top"] + 14
+            for other in labels:
+                end = other["begin"] + 7 * len(other["words"])
+                crossed = other["begin"] < one["x"] < end and other["top"] + 11 > one["from"]
+                assert not crossed or other is one
+    assert beneath > 30  # lines that end below another label, so that the case occurs
 
 
 def test_in_a_live_session_it_brings_its_script(monkeypatch):

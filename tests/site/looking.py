@@ -18,6 +18,7 @@ HEIGHT = 800
 PATIENCE = 300_000
 """Milliseconds until something is taken never to come: enough for a machine that is very busy."""
 OWN = ("data:", "blob:", "about:")
+ICON = "/favicon.svg"
 _ECHO = "Failed to load resource"
 
 
@@ -51,7 +52,9 @@ class Diary:
             self._lose(request.url, f"foreign request: {request.url}")
 
     def _failed(self, request: Request) -> None:
-        if self._own(request.url):
+        # A tab that goes on to another page gives up the icon that it had begun to fetch.
+        left = request.url.endswith(ICON) and request.failure == "net::ERR_ABORTED"
+        if self._own(request.url) and not left:
             self._lose(request.url, f"failed request: {request.url} ({request.failure})")
 
     def _response(self, response: Response) -> None:

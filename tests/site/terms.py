@@ -78,9 +78,12 @@ def _shares(lines: list[float], x: float) -> list[tuple[int, float]]:
 def _special(term: Mapping[str, Any], given: list[float]) -> float:
     whole = [int(x) if float(x).is_integer() else x for x in given]
     try:
-        return float(FUNCTIONS[term["special"]](*whole))
+        found = float(FUNCTIONS[term["special"]](*whole))
     except ValueError:
         raise Outside(UNDEFINED) from None
+    if not isfinite(found):
+        raise Outside(UNDEFINED)
+    return found
 
 
 def _table(table: Mapping[str, Any], at: list[float]) -> float:

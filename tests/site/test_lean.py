@@ -169,6 +169,22 @@ def test_the_longest_symbol_of_the_table_is_explained(tex, found):
     assert [one for one in symbols(tex) if not one.startswith("letter")] == found
 
 
+@pytest.mark.parametrize(
+    ("tex", "colors"),
+    [
+        (r"T_{\text{svc}}(B) + x", ["service"]),
+        (r"x = E[W(B)]^2", ["wait"]),
+        (r"B + x", []),
+        (r"\underbrace{B + 1}_{\text{wait}} + \underbrace{x}_{\text{rest}}", ["wait"]),
+        (r"\overbrace{x}^{\text{service}}", ["service"]),
+        (r"x_{\text{wait}}", []),  # an index is no brace
+    ],
+)
+def test_quantities_wear_their_colour(tex, colors):
+    written = explained(mathml(tex, block=True))
+    assert re.findall(r'class="(?:sym )?c-(\w+)"', written) == colors
+
+
 def test_what_touches_an_equation_stays_with_it():
     one = mathml("B", block=False)
     assert joined(f"at ({one}), {one} and") == f'at <span class="joined">({one}),</span> {one} and'

@@ -15,7 +15,10 @@ TOC = {
     "root": "intro",
     "parts": [
         {"chapters": [{"file": "chapters/badges"}]},
-        {"caption": "Part I", "chapters": [{"file": "chapters/01-a"}, {"file": "chapters/02-b"}]},
+        {
+            "caption": "Part I",
+            "chapters": [{"file": "chapters/01-a", "sections": [{"file": "chapters/02-b"}]}],
+        },
     ],
 }
 CONFIG = {"title": "A book", "author": "Us", "copyright": "2026"}

@@ -55,4 +55,14 @@
       count: over(BigInt(room), BigInt(all(16))),
     };
   };
+
+  /** Bytes that one more token takes on each device; where a sequence may not grow, what its last one took. */
+  live.oneMore = (...setting) => {
+    const tokens = setting[setting.length - 1];
+    const [model, , devices] = setting;
+    const { context } = live.data.catalog.models[model].layouts[devices];
+    const before = tokens === context ? tokens - 1 : tokens;
+    const sequence = (length) => live.fit(...setting.slice(0, -1), length).sequence;
+    return sequence(before + 1) - sequence(before);
+  };
 }

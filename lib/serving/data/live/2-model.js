@@ -55,25 +55,32 @@
     if (!(x >= lines[0] && x <= lines[last])) {
       throw new Outside("grid", name, { left: lines[0], right: lines[last] });
     }
-    let k = lines.findIndex((line) => line > x) - 1;
-    if (k < 0) k = Math.max(last - 1, 0);
+    let [k, above] = [0, Math.max(last, 1)]; // lines[k] <= x, and lines[above] is beyond or the last
+    while (above - k > 1) {
+      const middle = (k + above) >> 1;
+      if (lines[middle] > x) above = middle;
+      else k = middle;
+    }
     return [k, last ? (x - lines[k]) / (lines[k + 1] - lines[k]) : 0];
+  };
+
+  /** The entries around a place, weighed by how near they are. */
+  const between = (table, places, axis, at) => {
+    if (axis === places.length) {
+      const entry = table.values[at];
+      if (entry === null) throw new Outside(table.empty || "unstable", table.names[0]);
+      return table.log ? Math.log(entry) : entry;
+    }
+    const [k, u] = places[axis];
+    const there = at * table.lines[axis].length + k;
+    const lower = u < 1 ? (1 - u) * between(table, places, axis + 1, there) : 0;
+    return u > 0 ? lower + u * between(table, places, axis + 1, there + 1) : lower;
   };
 
   /** Interpolate a table between the grid lines of its quantities, and only there. */
   live.lookup = (table, point) => {
-    let corners = [[0, 1]];
-    table.lines.forEach((lines, axis) => {
-      const [k, u] = place(lines, point[axis], table.names[axis]);
-      corners = corners.flatMap(([at, weight]) =>
-        [[k, 1 - u], [k + 1, u]].filter(([, share]) => share).map(([line, share]) => [at * lines.length + line, weight * share]));
-    });
-    let sum = 0;
-    for (const [at, weight] of corners) {
-      const entry = table.values[at];
-      if (entry === null) throw new Outside(table.empty || "unstable", table.names[0]);
-      sum += weight * (table.log ? Math.log(entry) : entry);
-    }
+    const places = table.lines.map((lines, axis) => place(lines, point[axis], table.names[axis]));
+    const sum = between(table, places, 0, 0);
     return table.log ? Math.exp(sum) : sum;
   };
 

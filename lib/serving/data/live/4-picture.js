@@ -150,6 +150,8 @@
 
   const WIDE = 6.7; // of a letter, about
   const EDGE = 10; // room to the right of the axes
+  const ABOVE = 26; // room above the axes and the labels, for the name of the vertical axis
+  const ROW = 14; // height of a mark's label
 
   const axes = (group, frame) => {
     const { spec, x, across, up, left, right, upper, lower, low, high } = frame;
@@ -176,7 +178,7 @@
     const pressed = wide === room ? { textLength: room, lengthAdjust: "spacingAndGlyphs" } : {};
     const middle = Math.min(Math.max((left + right) / 2, wide / 2 + 2), right + EDGE - 2 - wide / 2);
     group.append(text(middle, lower + 35, what, { "text-anchor": "middle", ...pressed }));
-    group.append(text(left - 44, upper - 10, named(spec.y.label, spec.y.unit)));
+    group.append(text(left - 44, ABOVE - 10, named(spec.y.label, spec.y.unit)));
   };
 
   const curves = (group, frame, { places, lines }) => {
@@ -212,24 +214,35 @@
     return x - 6 - width >= left ? x - 6 - width : Math.max(left, right - width);
   };
 
+  /**
+   * Where the labels of marks stand: above the axes, one below the other from left to right, and
+   * how far up the line of each may go without crossing the label of another.
+   */
+  live.labelled = (found, frame) => {
+    const placed = found
+      .filter(({ place }) => place !== undefined)
+      .sort((one, other) => one.place - other.place)
+      .map((mark, row) => {
+        const words = `${mark.label}: ${live.written(mark.place, frame.x, 3)}`;
+        const x = frame.across(mark.place);
+        return { mark, words, x, begin: live.beside(x, words, frame), top: ABOVE + ROW * row };
+      });
+    return placed.map((one, row) => {
+      const covers = ({ begin, words }) => one.x > begin - 3 && one.x < begin + LETTER * words.length + 3;
+      const under = placed.slice(row + 1).filter(covers).pop() ?? one;
+      return { ...one, from: under === one ? one.top + 2 : under.top + ROW };
+    });
+  };
+
   const marks = (group, frame, found) => {
-    const { across, up, upper, lower } = frame;
-    let row = 0;
-    for (const mark of found) {
-      if (mark.place === undefined) continue;
-      const x = across(mark.place);
-      const high = mark.height === undefined ? upper : Math.max(up(mark.height), upper);
-      group.append(shape("line", { x1: x, x2: x, y1: lower, y2: upper + 14 * row + 4, class: "live-mark", style: color(mark.color) }));
+    const { up, upper, lower } = frame;
+    for (const { mark, words, x, begin, top, from } of live.labelled(found, frame)) {
+      group.append(shape("line", { x1: x, x2: x, y1: lower, y2: from, class: "live-mark", style: color(mark.color) }));
       if (mark.height !== undefined) {
-        group.append(shape("circle", { cx: x, cy: high, r: 5, class: "live-dot", style: color(mark.color) }));
+        const cy = Math.max(up(mark.height), upper);
+        group.append(shape("circle", { cx: x, cy, r: 5, class: "live-dot", style: color(mark.color) }));
       }
-      const words = `${mark.label}: ${live.written(mark.place, frame.x, 3)}`;
-      group.append(
-        text(live.beside(x, words, frame), upper + 14 * row + 12, words, {
-          class: "live-label", style: `color: var(--t-${mark.color})`,
-        }),
-      );
-      row += 1;
+      group.append(text(begin, top + 11, words, { class: "live-label", style: `color: var(--t-${mark.color})` }));
     }
   };
 
@@ -251,8 +264,9 @@
 
   /** The same, from given ends of the vertical axis. */
   live.paper = (spec, x, low, high, width, log) => {
-    const height = Math.round(Math.min(380, Math.max(240, width * 0.55)));
-    const [left, right, upper, lower] = [56, width - 12, 26, height - 44];
+    const above = ABOVE + ROW * spec.marks.length;
+    const height = Math.round(Math.min(380, Math.max(240, width * 0.55))) + above - ABOVE;
+    const [left, right, upper, lower] = [56, width - 12, above, height - 44];
     const across = scale(x.low, x.high, left, right, x.log);
     const up = scale(low, high, lower, upper, log);
     const back = (pixel) => {

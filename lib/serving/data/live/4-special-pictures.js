@@ -87,8 +87,14 @@
         return { places, ends: [...ends, one.high] };
       };
       const [columns, rows] = [cut(x, COLUMNS), cut(other, ROWS)];
-      const cells = rows.places.map((row) =>
-        columns.places.map((column) => binding(spec, { ...point, [spec.x]: column, [spec.vertical]: row }, true)));
+      const there = { ...point }; // one object for all cells: thousands of copies take a while
+      const cells = rows.places.map((row) => {
+        there[spec.vertical] = row;
+        return columns.places.map((column) => {
+          there[spec.x] = column;
+          return binding(spec, there, true);
+        });
+      });
       return { columns, rows, cells, other, finite: cells.flat().map(({ ratio }) => ratio).filter(Number.isFinite) };
     },
     frame: (spec, x, { other }, width) => {

@@ -73,6 +73,15 @@
     return `Of the batches that meet the target load, B = ${found.size} has the shortest P99: ${numbers}, ${words}${same}`;
   };
 
+  /** Whether the requests alone take a second of every second or more, so that no batch keeps up. */
+  live.overrun = ({ arrival_rate: rate, t_req: each }) => rate * each >= 1;
+
+  /** Why no batch of the page keeps up, and what then. */
+  live.noBatch = (point, high) =>
+    live.overrun(point)
+      ? `No batch of any size keeps up: the requests of a second take ${time(point.arrival_rate * point.t_req)} even without the part that a batch shares. It takes fewer requests, a faster server or a second one.`
+      : `No batch up to ${high} keeps up.`;
+
   const ofGreedy = (terms, point, accuracy) => {
     const cap = point.max_batch;
     const mean = live.attempt(terms.greedyMean, point);
@@ -80,7 +89,7 @@
     const who = `A server that takes what waits, up to ${cap} requests,`;
     if (tail.value === undefined || mean.value === undefined) {
       return tail.outside.kind === "unstable"
-        ? [`${who} cannot keep up: its cap is below the least batch.`]
+        ? [`${who} cannot keep up${live.overrun(point) ? "" : ": its cap is below the least batch"}.`]
         : [`${who} is outside the table. Compute it:`, exactly("GreedyQueue", cap, point)];
     }
     const kind = against(tail.value, point.response_limit, accuracy);
@@ -110,7 +119,7 @@
     const target = percent(point.utilization_target);
     const tail = live.attempt(terms.greedyTail, point);
     const first = [];
-    if (least === undefined) first.push(`No batch up to ${high} keeps up.`);
+    if (least === undefined) first.push(live.noBatch(point, high));
     else if (planned === undefined) first.push(`The least batch that keeps up is B = ${least}; none up to ${high} is at most ${target} busy.`);
     else first.push(`The least batch that keeps up is B = ${least}; at a load of at most ${target} it is B = ${planned}.`);
     if (least !== undefined) first.push(` The surrogate of the source would take B = ${surrogate}.`);
@@ -138,8 +147,11 @@
     const on = devices > 1 ? "on each device" : "on the device";
     const whole = accelerators[accelerator][1];
     const may = `of the ${bytes(found.usable)} that the engine may use of its ${bytes(whole)}`;
+    const more = live.oneMore(...setting);
+    const early = `${bytes(found.token)}${windowed ? " as long as no window is full" : ""}`;
+    const growth = more < found.token ? `${more ? bytes(more) : "nothing"} at this length, and ${early}` : early;
     const rows = [
-      `A sequence of ${count(point.tokens)} tokens of ${name} keeps ${bytes(found.sequence)} ${on}. One more token takes ${bytes(found.token)}${windowed ? ", as long as no window is full" : ""}.`,
+      `A sequence of ${count(point.tokens)} ${point.tokens === 1 ? "token" : "tokens"} of ${name} keeps ${bytes(found.sequence)} ${on}. One more token takes ${growth}.`,
       found.room
         ? `The weights take ${bytes(found.weights)} ${on}, ${may}. The cache has ${bytes(found.room)}.`
         : `The weights take ${bytes(found.weights)} ${on} and leave nothing ${may}: take more devices, or a smaller format.`,

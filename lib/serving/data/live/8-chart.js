@@ -37,8 +37,10 @@
       this.defaults = { ...this.spec.fixed };
       for (const one of this.spec.parameters) this.defaults[one.name] = one.value;
       this.point = { ...this.defaults };
-      this.hidden = Boolean(this.spec.guess);
       this.address = root.closest(".jp-OutputArea, .jp-Notebook") ? null : address(this.name);
+      const given = this.address ? this.address.read() : {};
+      // Who follows an address with settings is shown what its sender saw, and not asked first.
+      this.hidden = Boolean(this.spec.guess) && !Object.keys(given).length;
       this.build();
       this.restore();
       this.computed = this.compute(this.point);
@@ -71,7 +73,7 @@
         this.followers.push(made.show);
       }
       if (spec.note) this.below.push(element("p", { class: "live-note" }, spec.note));
-      this.guess = spec.guess ? live.guess(this) : null;
+      this.guess = this.hidden ? live.guess(this) : null;
       this.root.append(this.svg, ...(this.guess ? [this.guess.made] : []), ...this.below, this.status);
       for (const part of this.below) part.hidden = this.hidden;
       this.listen();
@@ -270,9 +272,19 @@
     }
   }
 
+  /** Of the data in a figure: that of a page made by another version is not understood. */
+  live.LAYOUT = 1; // as in lib/serving/live.py
+
+  const STANDS = "This picture stands still: it was made by another version of the book’s programs than the page.";
+
   const mount = () => {
-    for (const root of document.querySelectorAll("figure.live[data-live]:not([data-ready])")) {
-      root.live = new Chart(root);
+    for (const root of document.querySelectorAll("figure.live[data-live]:not([data-ready], [data-stands])")) {
+      if (JSON.parse(root.dataset.live).layout === live.LAYOUT) {
+        root.live = new Chart(root);
+      } else {
+        root.dataset.stands = "";
+        root.append(element("p", { class: "live-note" }, STANDS));
+      }
     }
   };
 
