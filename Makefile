@@ -30,7 +30,8 @@ BUILD_PAGES = $(BUILD) || { echo "== once more, from nothing"; rm -rf _build/.do
 
 .DEFAULT_GOAL := book
 .DELETE_ON_ERROR:
-.PHONY: book pages environment test look lint lab labs serve pdf run mutate bench lock clean distclean help moved
+.PHONY: book pages environment test look lint lab labs serve pdf run mutate bench lock assignment grade \
+  clean distclean help moved
 
 book: _build/.book ## build the book (the default)
 	@echo "The book is built. Open:"
@@ -100,8 +101,18 @@ lock: .venv/.ready ## write requirements.txt anew from pyproject.toml (UPGRADE=1
 	$(PY) -m pip install --quiet uv
 	$(PY) -m uv pip compile --quiet --universal --python-version 3.11 --fork-strategy fewest \
 	  --no-emit-index-url --no-annotate --no-header $(if $(UPGRADE),--upgrade) \
-	  --extra book --extra sim --extra lab --extra site --extra test pyproject.toml -o requirements.txt
+	  --extra book --extra course --extra sim --extra lab --extra site --extra test \
+	  pyproject.toml -o requirements.txt
 	@echo '-e .' >> requirements.txt
+
+# The checks are on the path of these two alone; a course elsewhere: COURSE=folder.
+COURSE_TOOL = PYTHONPATH="$(CURDIR)/assignments:$(CURDIR)/lib:$$PYTHONPATH" $(PY) -m
+
+assignment: .venv/.ready ## make an assignment for the students and try it out (NAME=service-time)
+	@$(COURSE_TOOL) course.release "$(NAME)" $(if $(COURSE),--course "$(COURSE)")
+
+grade: .venv/.ready ## grade a folder of submissions (NAME=service-time SUBMISSIONS=folder)
+	@$(COURSE_TOOL) course.grade "$(NAME)" "$(SUBMISSIONS)" $(if $(COURSE),--course "$(COURSE)")
 
 clean: ## remove what was built
 	rm -rf _build .pytest_cache .ruff_cache .hypothesis
@@ -111,4 +122,4 @@ distclean: clean ## remove the environment as well
 	rm -rf .venv lib/*.egg-info
 
 help: ## list the targets
-	@awk -F ':.*## ' '/^[a-z]+:.*## / {printf "make %-10s %s\n", $$1, $$2}' Makefile
+	@awk -F ':.*## ' '/^[a-z]+:.*## / {printf "make %-11s %s\n", $$1, $$2}' Makefile

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from typing import Any
 
 from sphinx.application import Sphinx
 
@@ -14,6 +15,7 @@ TITLE = re.compile(r'\s*<p class="admonition-title">(.*?)</p>', re.DOTALL)
 REPEATED = re.compile(r' id="(?:(?:exercise|solution|proof)-content|proof)"')
 ROLES = re.compile(r' role="(?:doc-biblioentry|list)"(?=[^>]*>)')
 DIV = re.compile(r"<(/?)div\b")
+PAGES = "Pages of this chapter"
 
 
 def folded(body: str) -> str:
@@ -77,7 +79,26 @@ def accessible(body: str) -> str:
     return folded(body.replace("<th></th>", "<td></td>"))
 
 
+def name_toggles(
+    app: Sphinx, page: str, template: str, context: dict[str, Any], tree: object
+) -> None:
+    """Give the arrow that unfolds the pages of a chapter in the sidebar a name that is read."""
+    generate = context.get("generate_toctree_html")
+    if generate is None:
+        return
+
+    def named(*arguments: Any, **options: Any) -> Any:
+        """Make the list of pages as the theme does."""
+        made = generate(*arguments, **options)
+        for toggle in made.select("summary > .toctree-toggle"):
+            toggle.parent["aria-label"] = PAGES
+        return made
+
+    context["generate_toctree_html"] = named
+
+
 def setup(app: Sphinx) -> dict[str, object]:
     """Register with Sphinx; a change of this file makes every page anew."""
     mend_pages(app, accessible)
+    app.connect("html-page-context", name_toggles, priority=940)  # after the theme
     return described(__file__)

@@ -2,7 +2,7 @@
 
 python tools/labs.py engine                      three minutes; needs requirements-lab.txt
 python tools/labs.py engine --short              half a minute, which is tried and not kept
-python tools/labs.py policies                    two minutes
+python tools/labs.py policies                    three minutes
 python tools/labs.py policies --requests 4000    narrower intervals
 """
 

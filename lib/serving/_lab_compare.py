@@ -24,8 +24,10 @@ Queue = FixedBatchQueue | GreedyQueue | Simulation
 SHARE = 0.99
 """Share of the requests that the predicted quantile covers [1]."""
 STEPS = 12
-"""Steps after which a queue and how busy it is agree to a part in some thousands [1]."""
-REQUESTS = 200_000
+"""Most steps until a queue and how busy it is agree [1]."""
+CLOSE = 0.002
+"""Difference at which they do [1]."""
+REQUESTS = 100_000
 """Requests of a simulation where there is no exact law [requests]."""
 DRAWS = 40
 """Profiles that are drawn from the one that was measured, for an interval [1]."""
@@ -196,6 +198,8 @@ def _settled(policy: Policy, arrival_rate: float, profile: Profile) -> tuple[Que
     share, service = 1.0, profile.at(1.0)
     for _ in range(STEPS if profile.busy else 1):
         found = _queue(policy, arrival_rate, service)
+        if abs(found.busy - share) < CLOSE:
+            break
         share = (share + found.busy) / 2  # half a step each time: nothing swings
         service = profile.at(share)
     return found, service

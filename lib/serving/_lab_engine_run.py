@@ -26,8 +26,8 @@ other at every layer: one that must give its core away for a moment holds up all
 SIZES = (1, 2, 4, 8, 12, 16)
 """Numbers of sequences whose steps are timed."""
 LOADS = (0.3, 0.5, 0.7)
-LASTS = (40.0, 36.0, 32.0)
-"""How long each is sent [s]: longest where requests come seldom."""
+LASTS = (26.0, 34.0, 48.0)
+"""How long each is sent [s]: longest where waits last longest."""
 ROUND = 9.0
 """About how long a round of timing takes [s]."""
 LEAST = 32

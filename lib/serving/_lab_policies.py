@@ -212,13 +212,13 @@ def live() -> bool:
     return not os.environ.get(STILL) and find_spec("aiohttp") is not None
 
 
-def measure_policies(requests: int = 1200, progress: bool = True) -> PolicyRun:
+def measure_policies(requests: int = 960, progress: bool = True) -> PolicyRun:
     """Measure Lab B on this machine: a profile, each policy at each load, and a closed loop.
 
     Parameters
     ----------
     requests : int
-        Requests of each point, at least 240; a minute and a half at the default [requests].
+        Requests of each point, at least 240; two minutes at the default [requests].
     progress : bool
         Whether bars on stderr show how far it is.
 

@@ -12,7 +12,7 @@ from .traces import Trace
 
 MOST = 1 << 20
 """More steps than a search takes: a promise that is kept alone is kept long before."""
-USUAL = 1.5
+USUAL = 2.0
 """Replicas over the load, as a first guess."""
 MISSES = 3
 """So many guesses that were too few make one ask whether any number is enough."""

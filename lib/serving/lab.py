@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from ._lab_compare import Predicted, Profile, predict, replay, uncertainty
 from ._lab_drive import Drive, drive
-from ._lab_engine import CacheLine, Engine, cache_line, live, missing
+from ._lab_engine import CacheLine, Engine, cache_line, missing
 from ._lab_engine_profile import batch_means, measured, spread, step_time
 from ._lab_engine_run import EngineRun, measure_engine, stored_engine
 from ._lab_host import Server, profile

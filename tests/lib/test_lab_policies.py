@@ -178,6 +178,15 @@ def test_a_stored_point_is_possible(point: lab.Trial) -> None:
     )
 
 
+@pytest.mark.parametrize("point", POINTS)
+def test_the_profile_of_a_point_is_of_full_batches(point: lab.Trial) -> None:
+    calm, busy = RUN.before(point)
+    for size, rested, not_rested in zip((1, 8), calm, busy, strict=True):
+        assert (rested.sizes == size).all() and (not_rested.sizes == size).all()
+        assert np.ptp(np.diff(rested.scheduled)) < 2e-6  # evenly, but for rounding
+        assert rested.in_flight == 0 and not_rested.in_flight == 2 * size
+
+
 @pytest.mark.parametrize("trial", [RUN.capped, RUN.closed], ids=["capped", "closed"])
 def test_a_capped_client_has_no_more_under_way_than_it_may(trial: lab.Trial) -> None:
     sent, done = trial.scheduled + trial.lag, trial.scheduled + trial.latency
