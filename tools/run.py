@@ -94,10 +94,11 @@ def key_of(path: Path, common: bytes) -> str:
 
 def objectives(path: Path) -> Iterator[str]:
     """Yield what the map of objectives takes from a notebook: their lines, titles and ties."""
-    for cell in json.loads(path.read_text(encoding="utf-8"))["cells"]:
-        yield from cell["metadata"].get("serving", {}).get("objectives", [])
-        if cell["cell_type"] == "markdown":
-            yield from OBJECTIVES.findall("".join(cell["source"]))
+    notebook = json.loads(path.read_text(encoding="utf-8"))
+    for part in [notebook, *notebook["cells"]]:
+        yield from part["metadata"].get("serving", {}).get("objectives", [])
+        if part.get("cell_type") == "markdown":
+            yield from OBJECTIVES.findall("".join(part["source"]))
 
 
 def normalise(notebook: NotebookNode, name: str) -> None:

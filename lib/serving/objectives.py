@@ -1,8 +1,8 @@
 """Objectives of the chapters, and what exercises, questions and graded tasks practise them.
 
 A chapter states its objectives as items, ``- LO-05.2: derive …``. An exercise and a question wear
-the class ``lo-05-2`` for each that they practise; a graded task of an assignment names them in the
-metadata of its cell, ``{"serving": {"objectives": ["LO-05.2"]}}``.
+the class ``lo-05-2`` for each that they practise; an assignment, or a cell of it, names them in its
+metadata, ``{"serving": {"objectives": ["LO-05.2"]}}``.
 """
 
 from __future__ import annotations
@@ -183,11 +183,13 @@ def _chapter(file: str, text: str, found: list[Piece]) -> Chapter:
 
 
 def _tasks(assignments: Path) -> Iterator[Piece]:
+    """Assignments, and cells of them, that name objectives."""
     for path in sorted(assignments.glob("source/**/*.ipynb")):
-        for cell in _cells(path):
-            named = cell["metadata"].get("serving", {}).get("objectives", [])
-            if named:
-                grade = cell["metadata"].get("nbgrader", {}).get("grade_id", "")
+        notebook = json.loads(path.read_text("utf-8"))
+        for part in [notebook, *notebook["cells"]]:
+            data = part.get("metadata", {})
+            if named := data.get("serving", {}).get("objectives", []):
+                grade = data.get("nbgrader", {}).get("grade_id", "")
                 yield Piece("task", f"{path.stem}, {grade}".rstrip(", "), "", tuple(named))
 
 

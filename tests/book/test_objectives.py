@@ -58,7 +58,8 @@ def written(folder: Path, notebook: notebooks.NotebookNode) -> list[Objective]:
         {"cell_type": "code", "metadata": {"serving": {"objectives": ["LO-05.3"]}}},
         {"cell_type": "code", "metadata": {}},
     ]
-    (source / "one.ipynb").write_text(json.dumps({"cells": cells}))
+    metadata = {"serving": {"objectives": ["LO-05.1"]}}
+    (source / "one.ipynb").write_text(json.dumps({"cells": cells, "metadata": metadata}))
     [chapter] = objectives.chapters(folder, folder / "assignments")
     return list(chapter.objectives)
 
@@ -68,6 +69,7 @@ def test_covered_objectives_lack_nothing(tmp_path: Path) -> None:
     assert [one.name for one in found] == ["LO-05.1", "LO-05.2", "LO-05.3"]
     assert [one.missing for one in found] == [[], [], []]
     assert [piece.target for piece in found[2].of("exercise")] == ["ex-05-3", "ex-05-4"]
+    assert found[0].of("task") == [Piece("task", "one", "", ("LO-05.1",))]
     assert found[2].of("task") == [Piece("task", "one", "", ("LO-05.3",))]
 
 

@@ -93,7 +93,8 @@ def test_ways_to_guess_are_counted() -> None:
 @pytest.mark.parametrize("path", CHAPTERS, ids=lambda path: path.name)
 def test_numbers_of_the_questions_are_claimed_before_the_exercises(path: Path) -> None:
     cells = notebooks.read(path).cells
-    last = max(n for n, cell in enumerate(cells) if "Question" in cell.source)
+    last = max(n for n, cell in enumerate(cells) if "{admonition} Question" in cell.source)
     assert cells[last + 1].source.startswith("## Exercises") or (
-        cells[last + 1].cell_type == "code" and "hide-input" in cells[last + 1].metadata["tags"]
+        cells[last + 1].cell_type == "code"
+        and "hide-input" in cells[last + 1].metadata.get("tags", [])
     )
