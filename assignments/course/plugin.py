@@ -120,7 +120,8 @@ class RunGuarded(Execute):
 
     def preprocess_cell(self, cell: NotebookNode, resources: Any, index: int) -> tuple[Any, Any]:
         """Execute a cell, and give the kernel up when several never end."""
-        self._last = index
+        if cell.cell_type == "code":
+            self._last = index
         cell, resources = super().preprocess_cell(cell, resources, index)
         late = any(out.get("ename") == "CellTimeoutError" for out in cell.get("outputs", []))
         self._late += late

@@ -111,7 +111,7 @@ def marks(course: Path) -> dict[str, dict[str, str]]:
         ("08-raises", "5"),
         ("09-imports", "6"),
         ("10-redefines", "0"),
-        ("11-dies", "0"),
+        ("11-dies", "5"),
         ("12-memory", "5"),
         ("13-exits", "5"),
         ("14-vandal", "6"),
