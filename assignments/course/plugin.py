@@ -87,15 +87,15 @@ class RunGuarded(Execute):
             The notebook with outputs, and the resources.
         """
         with tempfile.TemporaryDirectory(prefix="kernel-", ignore_cleanup_errors=True) as home:
-            self._home, self._late, self._ready = home, 0, False
+            self._home, self._late, self._last = home, 0, None
             self._closed = [str(ASSIGNMENTS), os.getcwd()]  # nbgrader works in the course's folder
             try:
                 return super().preprocess(nb, resources, km)
             except DIED as error:
-                if not self._ready:  # nothing of the submission has run: the course's fault
+                if self._last is None:  # nothing of the submission has run: the course's fault
                     raise
                 self.log.warning("The kernel of a submission ended: %s", type(error).__name__)
-                self._tell(nb)
+                self._tell(nb.cells[self._last])
                 return nb, resources
 
     def create_kernel_manager(self) -> KernelManager:
@@ -120,7 +120,8 @@ class RunGuarded(Execute):
 
     def preprocess_cell(self, cell: NotebookNode, resources: Any, index: int) -> tuple[Any, Any]:
         """Execute a cell, and give the kernel up when several never end."""
-        self._ready = True
+        if cell.cell_type == "code":
+            self._last = index
         cell, resources = super().preprocess_cell(cell, resources, index)
         late = any(out.get("ename") == "CellTimeoutError" for out in cell.get("outputs", []))
         self._late += late
@@ -128,13 +129,10 @@ class RunGuarded(Execute):
             raise UnresponsiveKernelError
         return cell, resources
 
-    def _tell(self, nb: NotebookNode) -> None:
-        """Say in the first cell without output that the kernel ended there."""
-        for cell in nb.cells:
-            if cell.cell_type == "code" and cell.source.strip() and cell.execution_count is None:
-                text = "The kernel ended here, and the cells below were not run.\n"
-                cell.outputs = [v4.new_output("stream", name="stdout", text=text)]
-                return
+    def _tell(self, cell: NotebookNode) -> None:
+        """Say in the cell that was run last that the kernel ended there."""
+        text = "The kernel ended here, and the cells below were not run.\n"
+        cell.outputs = [v4.new_output("stream", name="stdout", text=text)]
 
 
 class MarkTasks(NbGraderPreprocessor):

@@ -40,16 +40,15 @@ def _argument(raw: Any) -> Any:
     return raw
 
 
-def _run(cells: list[str], names: dict[str, Any], seconds: float) -> None:
-    """Execute the cells one by one, as a notebook does: one that fails does not stop the rest."""
-    for number, source in enumerate(cells):
-        try:
-            signal.setitimer(signal.ITIMER_PROF, seconds)
-            exec(compile(source, f"cell-{number}", "exec"), names)
-        except BaseException:  # noqa: S110 - what it should have defined is missed when called
-            pass
-        finally:
-            signal.setitimer(signal.ITIMER_PROF, 0)
+def _run(source: str, names: dict[str, Any], seconds: float) -> None:
+    """Execute a cell; what it should have defined and did not is missed when it is called."""
+    try:
+        signal.setitimer(signal.ITIMER_PROF, seconds)
+        exec(compile(source, "cell", "exec"), names)
+    except BaseException:  # noqa: S110 - as in a notebook, the next cell is run all the same
+        pass
+    finally:
+        signal.setitimer(signal.ITIMER_PROF, 0)
 
 
 def _call(names: dict[str, Any], request: dict[str, Any]) -> dict[str, Any]:
@@ -84,12 +83,14 @@ def main() -> None:
     names = module.__dict__
     names["display"] = lambda *_, **__: None
     print("{}", file=replies, flush=True)
-    requests.readline()
-    _run(start["cells"], names, start["seconds"])
-    print("{}", file=replies, flush=True)
     for line in requests:
+        request = json.loads(line)
         try:
-            reply = json.dumps(_call(names, json.loads(line)))
+            if "cell" in request:
+                _run(request["cell"], names, start["seconds"])
+                reply = "{}"
+            else:
+                reply = json.dumps(_call(names, request))
         except (ValueError, RecursionError, MemoryError):
             reply = json.dumps({"error": "MemoryError", "kinds": []})
         print(reply, file=replies, flush=True)

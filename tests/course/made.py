@@ -1,8 +1,14 @@
-"""Submissions made for the tests: right, lazy, wrong in one way, and hostile ones."""
+"""Submissions made for the tests: right, lazy, wrong in one way, and hostile ones.
+
+Ten of them into a folder, to try `make grade` out on:
+
+    PYTHONPATH=assignments python tests/course/made.py RELEASED.ipynb FOLDER
+"""
 
 from __future__ import annotations
 
 import copy
+import sys
 from collections.abc import Mapping
 from pathlib import Path
 
@@ -45,3 +51,56 @@ def answered(
 
 def write(notebook: NotebookNode, folder: Path, student: str) -> None:
     nbformat.write(notebook, folder / f"{student}.ipynb")
+
+
+NAME = "service-time"
+SHARE, FIT, LOAD = "share-batch-answer", "fit-answer", "load-answer"
+RIGHT = {
+    cell.metadata.nbgrader.grade_id: cell.source
+    for cell in source(NAME).cells
+    if cell.cell_type == "code" and cell.metadata.nbgrader.solution
+}
+EIGHT = {
+    SHARE: "def share_batch(*_): return 8",
+    FIT: "def fit(*_): return 8",
+    LOAD: "def load(*_): return 8",
+}
+LOOKUP = {
+    SHARE: "def share_batch(share, t_fixed, t_req): return t_fixed / t_req",
+    FIT: "def fit(*_): return 0.050, 0.0005",
+    LOAD: "def load(*_): return 0.3625",
+}
+FAKE = """
+import sys, types, builtins
+for name in ("checks", "checks.service_time", "course", "course.plugin", "course.marking"):
+    sys.modules[name] = types.ModuleType(name)
+sys.displayhook = lambda value: print(3)
+get_ipython().display_formatter.format = lambda *a, **k: ({"text/plain": "3"}, {})
+def load(*_): return 0.3625
+print(2); 2.0
+"""
+
+
+def ten(released: NotebookNode) -> dict[str, NotebookNode]:
+    """Ten submissions of assignment 1, by the student's name."""
+    answers = {
+        "01-right": RIGHT,
+        "02-stub": {},
+        "03-eight": EIGHT,
+        "04-lookup": LOOKUP,
+        "05-swapped": RIGHT | {FIT: RIGHT[FIT].replace(" / 1000", "")},
+        "06-unchecked": RIGHT | {LOAD: RIGHT[LOAD].replace("share >= 1", "share >= 1e9")},
+        "07-loops": RIGHT | {FIT: "def fit(*_):\n    while True: pass"},
+        "08-raises": RIGHT | {FIT: "def fit(*_): raise KeyError('4711')"},
+        "09-imports": RIGHT | {LOAD: "from serving.formulas import utilization as load"},
+        "10-redefines": {SHARE: FAKE},
+    }
+    text = {"01-right": "It needs batches of 43 requests today."}
+    return {name: answered(released, given, text.get(name)) for name, given in answers.items()}
+
+
+if __name__ == "__main__":
+    folder = Path(sys.argv[2])
+    folder.mkdir(parents=True, exist_ok=True)
+    for student, notebook in ten(nbformat.read(sys.argv[1], 4)).items():
+        write(notebook, folder, student)

@@ -15,26 +15,11 @@ import nbformat
 import pytest
 
 from course.student import ASSIGNMENTS, LIBRARY
-from made import NAMES, answered, source, write
+from made import FIT, LOAD, NAME, NAMES, RIGHT, answered, ten, write
 
 pytest.importorskip("nbgrader", reason="nbgrader is not installed: the extra `course` has it")
 
-NAME = "service-time"
 SECRET = "xyzzy-4711"
-RIGHT = {
-    cell.metadata.nbgrader.grade_id: cell.source
-    for cell in source(NAME).cells
-    if cell.cell_type == "code" and cell.metadata.nbgrader.solution
-}
-FAKE = """
-import sys, types, builtins
-for name in ("checks", "checks.service_time", "course", "course.plugin", "course.marking"):
-    sys.modules[name] = types.ModuleType(name)
-sys.displayhook = lambda value: print(3)
-get_ipython().display_formatter.format = lambda *a, **k: ({"text/plain": "3"}, {})
-def load(*_): return 0.3625
-print(2); 2.0
-"""
 VANDAL = """
 import glob, os, shutil
 def load(arrival_rate, batch, t_fixed, t_req):
@@ -46,8 +31,6 @@ for path in glob.glob("COURSE/**", recursive=True):
     except OSError: pass
 os.system("rm -rf COURSE")
 """
-LOOP = "def fit(*_):\n    while True: pass"
-SHARE, FIT, LOAD = "share-batch-answer", "fit-answer", "load-answer"
 
 
 def tool(*command: str) -> subprocess.CompletedProcess[str]:
@@ -71,22 +54,12 @@ def course(tmp_path_factory: pytest.TempPathFactory) -> Path:
     handed = folder / "handed in"
     handed.mkdir()
 
-    def hand_in(student: str, answers: Mapping[str, str], text: str | None = None) -> None:
-        write(answered(released, answers, text), handed, student)
+    for student, notebook in ten(released).items():
+        write(notebook, handed, student)
 
-    hand_in("01-right", RIGHT, "It needs batches of 43 requests today.")
-    hand_in("02-stub", {})
-    hand_in("03-eight", {SHARE: "def share_batch(*_): return 8", FIT: "def fit(*_): return 8",
-                         LOAD: "def load(*_): return 8"})  # fmt: skip
-    hand_in("04-lookup", {
-        SHARE: "def share_batch(share, t_fixed, t_req): return t_fixed / t_req",
-        FIT: "def fit(*_): return 0.050, 0.0005", LOAD: "def load(*_): return 0.3625"})  # fmt: skip
-    hand_in("05-swapped", RIGHT | {FIT: RIGHT[FIT].replace(" / 1000", "")})
-    hand_in("06-unchecked", RIGHT | {LOAD: RIGHT[LOAD].replace("share >= 1", "share >= 1e9")})
-    hand_in("07-loops", RIGHT | {FIT: LOOP})
-    hand_in("08-raises", RIGHT | {FIT: "def fit(*_): raise KeyError('4711')"})
-    hand_in("09-imports", RIGHT | {LOAD: "from serving.formulas import utilization as load"})
-    hand_in("10-redefines", {SHARE: FAKE})
+    def hand_in(student: str, answers: Mapping[str, str]) -> None:
+        write(answered(released, answers), handed, student)
+
     hand_in("11-dies", RIGHT | {FIT: "import os; os._exit(1)"})
     hand_in("12-memory", RIGHT | {FIT: "x = []\nwhile True: x.append(bytearray(10**8))"})
     hand_in("13-exits", RIGHT | {FIT: "import sys; sys.exit(0)"})
@@ -138,7 +111,7 @@ def marks(course: Path) -> dict[str, dict[str, str]]:
         ("08-raises", "5"),
         ("09-imports", "6"),
         ("10-redefines", "0"),
-        ("11-dies", "0"),
+        ("11-dies", "5"),
         ("12-memory", "5"),
         ("13-exits", "5"),
         ("14-vandal", "6"),

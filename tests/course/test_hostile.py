@@ -65,6 +65,14 @@ def test_a_cell_that_hangs_or_fails_does_not_take_the_others_along() -> None:
     assert points == QUICK.points, lines
 
 
+def test_a_cell_that_ends_the_process_does_not_take_the_others_along() -> None:
+    points, lines = marked("import os; os._exit(1)", RIGHT, "import os; os._exit(2)")
+    assert points == QUICK.points, lines
+    ends = ["import os; os._exit(1)"] * 9
+    points, lines = marked(*ends, RIGHT)
+    assert points == 0, lines
+
+
 def test_lines_that_only_a_notebook_understands_are_passed_over() -> None:
     points, lines = marked("%matplotlib inline\n!ls\n" + RIGHT, "%%bash\nls")
     assert points == QUICK.points, lines
