@@ -147,6 +147,7 @@ def test_meddling_with_the_marking_is_worth_nothing(cheat: str) -> None:
         f"/proc/{os.getpid()}/environ",
         f"/proc/self/../{os.getpid()}/cmdline",
     ],
+    ids=["checks", "solutions", "environment", "command"],  # workers must name tests alike
 )
 def test_neither_checks_nor_solutions_nor_secret_can_be_read(path: Path | str) -> None:
     code = f"def look(): return open({str(path)!r}, 'rb').read().decode('latin1')[:100]"
