@@ -142,10 +142,13 @@ class Profile:
 
         Raises
         ------
+        TypeError
+            If ``batch`` is not a real number.
         ValueError
             If ``batch`` is out of range.
         """
-        return 0.0 if self.outside is None else float(self.outside.time(batch))
+        size = errors.number("batch", batch, at_least=1)
+        return 0.0 if self.outside is None else float(self.outside.time(size))
 
 
 def _line(trials: Sequence[Trial]) -> LinearService:

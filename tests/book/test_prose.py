@@ -13,7 +13,9 @@ import prose
 from serving import book
 from synthetic import NAME, changed, clean, code, replaced, shown, text
 
-FILES = [*notebooks.notebooks(), *notebooks.pages()]
+PLANS = {"instructors.md"}
+"""Pages whose numbers are hours, weeks and points that somebody decided."""
+FILES = [path for path in (*notebooks.notebooks(), *notebooks.pages()) if path.name not in PLANS]
 
 
 @pytest.mark.parametrize("path", FILES, ids=lambda path: path.name)
