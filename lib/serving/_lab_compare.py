@@ -99,6 +99,33 @@ class Profile:
         other = found[1][1] if busy else None
         return cls(found[0][1], other, level, Empirical(np.concatenate(factors)))
 
+    @classmethod
+    def during(cls, trial: Trial) -> Profile:
+        """Take line, HTTP and scatter from the batches of a run itself.
+
+        Parameters
+        ----------
+        trial : Trial
+            The run, of batches of one size or of several.
+
+        Returns
+        -------
+        Profile
+            What the server was while it ran; what a prediction with it is still off by is not
+            the profile's fault.
+
+        Raises
+        ------
+        ValueError
+            If larger batches did not take longer.
+        """
+        if np.ptp(trial.sizes) == 0:
+            line = LinearService(float(trial.service.mean()), 0)
+        else:
+            line = _line([trial])
+        noise = Empirical(trial.service / line.time(trial.sizes))
+        return cls(line, None, LinearService(float(trial.outside.mean()), 0), noise)
+
     def at(self, share: float) -> LinearService:
         """Return the line of a server that is busy for a share of the time.
 

@@ -97,6 +97,28 @@ def test_a_replay_is_the_recursion_of_lindley() -> None:
     assert told.p99 == pytest.approx(np.quantile(response, 0.99), rel=0.01)  # between two ranks
 
 
+def test_the_profile_of_a_run_is_what_its_batches_took() -> None:
+    sizes = np.array([1, 3, 8, 2, 5] * 8)
+    mixed = trial(sizes=sizes, service=np.array([LINE.time(one) for one in sizes]))
+    found = lab.Profile.during(mixed)
+    assert found.service.t_fixed == pytest.approx(LINE.t_fixed, rel=1e-9)
+    assert found.service.t_req == pytest.approx(LINE.t_req, rel=1e-9)
+    assert found.noise is not None and found.noise.values == pytest.approx(1)
+    assert found.added(3) == pytest.approx(0.00101, rel=1e-9)
+    alike = lab.Profile.during(trial(8))
+    assert alike.service.time(8) == pytest.approx(LINE.time(8), rel=1e-9)
+
+
+def test_with_the_batches_of_the_run_the_theory_meets_what_was_measured() -> None:
+    off = []
+    for one in RUN.points:
+        told = lab.replay(one, lab.Profile.during(one))
+        off.append((told.mean / one.mean - 1, told.p99 / one.quantile(0.99) - 1))
+    mean, p99 = np.abs(off).mean(axis=0)
+    assert mean < 0.05
+    assert p99 < 0.10
+
+
 def test_a_profile_without_scatter_leaves_no_uncertainty() -> None:
     ends = lab.uncertainty(Greedy(8), 300, EXACT)
     told = np.array(lab.predict(Greedy(8), 300, lab.Profile.of(EXACT)))
