@@ -10,13 +10,11 @@ import os
 import sys
 from typing import Any
 
-import xllamacpp
-
 LOGS_CACHE = 4
 """Least verbosity at which the line about the cache is printed."""
 
 
-def parameters(settings: dict[str, Any]) -> Any:
+def parameters(settings: dict[str, Any], xllamacpp: Any) -> Any:
     """Parameters of the server; what is not said here is llama.cpp's default."""
     made = xllamacpp.CommonParams()
     made.model.path = settings["model"]
@@ -37,7 +35,9 @@ def parameters(settings: dict[str, Any]) -> Any:
 
 def main() -> None:
     """Serve."""
-    server = xllamacpp.Server(parameters(json.loads(sys.argv[1])))
+    import xllamacpp  # few have it, and this file is found by who looks through the package
+
+    server = xllamacpp.Server(parameters(json.loads(sys.argv[1]), xllamacpp))
     print(server.listening_address, flush=True)
     sys.stdin.read()
     os._exit(0)  # its threads would go on with what they have begun
