@@ -31,6 +31,7 @@ class Model:
         rng = np.random.default_rng(0)
 
         def weights(rows: int, columns: int) -> Array:
+            """Draw a matrix that keeps the size of what it multiplies."""
             drawn: Array = rng.standard_normal((rows, columns), dtype=np.float32)
             return drawn / np.float32(np.sqrt(rows))
 
