@@ -220,7 +220,7 @@ def measure_policies(requests: int = 960, progress: bool = True) -> PolicyRun:
     requests : int
         Requests of each point, at least 240; two minutes at the default [requests].
     progress : bool
-        Whether bars on stderr show how far it is.
+        Whether two bars on stderr show how far it is.
 
     Returns
     -------
@@ -236,15 +236,22 @@ def measure_policies(requests: int = 960, progress: bool = True) -> PolicyRun:
     RuntimeError
         If a process dies, or a request is not answered.
     """
+    from tqdm import tqdm  # here, for the package installs without
+
     count = errors.integer("requests", requests, at_least=240) // 8 * 8  # full batches
     alone = profile(BATCHES, 40, progress)
     line = LinearService.fit(np.repeat(BATCHES, 40), alone.ravel())
-    with Server(Greedy(1), places=4 * count, connections=900) as server:
+    runs = len(LOADS) * len(POLICIES) * (2 * len(RANGE) + 1) + 2
+    with (
+        Server(Greedy(1), places=4 * count, connections=900) as server,
+        tqdm(total=runs, unit=" runs", desc="measuring", disable=not progress) as bar,
+    ):
 
         def trial(policy: Policy, moments: Array, load: float = 0.0, places: int = 0) -> Trial:
             """Drive the server under a policy."""
             server.use(policy)
-            run = drive(server.url, moments, BODIES, in_flight=places or None, progress=progress)
+            run = drive(server.url, moments, BODIES, in_flight=places or None, progress=False)
+            bar.update()
             return _trial(policy, load, load * line.rate(8), places, run)
 
         def even(size: int) -> Array:
