@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from checks.optimum import total
 from course.marking import (
     Draw,
     Property,
@@ -55,10 +56,6 @@ def _at_target(student: Student, draw: Draw) -> None:
     same_expression(got, _rate, _points(draw, 40), "the traffic")
 
 
-def _total(rate: float, batch: int, t_fixed: float, t_req: float) -> float:
-    return float(surrogate.response(rate, batch, LinearService(t_fixed, t_req)).total)
-
-
 def _right(case: Case) -> Plan:
     rate, promise, t_fixed, t_req, memory, each = case
     if rate * t_req >= 1:
@@ -68,7 +65,7 @@ def _right(case: Case) -> Plan:
     if least > most:
         return None, "memory"
     best = min(surrogate.optimum(rate, service), most)
-    return (best, None) if _total(rate, best, t_fixed, t_req) <= promise else (None, "promise")
+    return (best, None) if total(rate, best, t_fixed, t_req) <= promise else (None, "promise")
 
 
 def _plan(student: Student, case: Case) -> Plan:
@@ -91,7 +88,7 @@ def _same(student: Student, case: Case, when: str) -> None:
         service = LinearService(case[2], case[3])
         queue = (case[0], case[2], case[3])
         if got[0] >= service.min_batch(case[0]):
-            one, other = (_total(queue[0], b, *queue[1:]) for b in (got[0], right[0]))
+            one, other = (total(queue[0], b, *queue[1:]) for b in (got[0], right[0]))
             if abs(one - other) < 1e-9 * other:
                 return  # a tie
     raise Wrong(f"{when}, the batch is not right")
@@ -110,7 +107,7 @@ def _server(draw: Draw) -> tuple[float, float, float, int, int]:
 
 def _roomy(draw: Draw) -> Case:
     rate, t_fixed, t_req, best, each = _server(draw)
-    promise = 2 * _total(rate, best, t_fixed, t_req)
+    promise = 2 * total(rate, best, t_fixed, t_req)
     return rate, promise, t_fixed, t_req, 4 * best * each, each
 
 
@@ -128,7 +125,7 @@ def _plan_memory(student: Student, draw: Draw) -> None:
         rate, t_fixed, t_req, best, each = _server(draw)
         least = LinearService(t_fixed, t_req).min_batch(rate)
         fits = draw.randint(least, best - 1)
-        promise = 2 * _total(rate, fits, t_fixed, t_req)
+        promise = 2 * total(rate, fits, t_fixed, t_req)
         memory = fits * each + draw.randint(0, each - 1)
         _same(student, (rate, promise, t_fixed, t_req, memory, each), "where memory cuts it off")
 

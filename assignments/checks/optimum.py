@@ -48,7 +48,8 @@ def _some_lost(student: Student, draw: Draw) -> None:
     same_expression(got, _least, _points(draw, 40), "the least batch")
 
 
-def _total(rate: float, batch: int, t_fixed: float, t_req: float) -> float:
+def total(rate: float, batch: int, t_fixed: float, t_req: float) -> float:
+    """Mean response time by the surrogate [s]."""
     return float(surrogate.response(rate, batch, LinearService(t_fixed, t_req)).total)
 
 
@@ -59,7 +60,7 @@ def _example(student: Student, _: Draw) -> None:
 def _agrees(student: Student, draw: Draw) -> None:
     for _ in range(5):
         queue = draw.loaded()
-        close(student.value("response", *queue), _total(*queue), "the mean response time")
+        close(student.value("response", *queue), total(*queue), "the mean response time")
 
 
 def _sides(student: Student, draw: Draw) -> None:
@@ -68,7 +69,7 @@ def _sides(student: Student, draw: Draw) -> None:
         times = draw.service()
         full = LinearService(*times).rate(batch)
         below = student.value("response", 0.99 * full, batch, *times)
-        close(below, _total(0.99 * full, batch, *times), "just below capacity, the response")
+        close(below, total(0.99 * full, batch, *times), "just below capacity, the response")
         why = "where the load is above capacity"
         refused(student, "response", 1.01 * full, batch, *times, why=why)
     refused(student, "response", 4, 1, 0.125, 0.125, why="where load and capacity are equal")
@@ -110,7 +111,7 @@ def _best_agrees(student: Student, draw: Draw) -> None:
         rate, t_fixed, t_req = _served(draw)
         right = surrogate.optimum(rate, LinearService(t_fixed, t_req))
         got = student.value("best_batch", rate, 1000 * t_fixed, 1000 * t_req)
-        best, last = (_total(rate, size, t_fixed, t_req) for size in (right, right + 1))
+        best, last = (total(rate, size, t_fixed, t_req) for size in (right, right + 1))
         if abs(whole(got, "the best batch") - right) == 1 and abs(last - best) < 1e-9 * best:
             continue  # a tie
         close(got, right, "the best batch")
@@ -124,8 +125,8 @@ def _best_neighbours(student: Student, draw: Draw) -> None:
         raise Wrong("the server does not keep up with this batch")
     if got > 10**9:
         raise Wrong("the best batch is far too large")
-    here, after = (_total(rate, size, t_fixed, t_req) for size in (got, got + 1))
-    before = _total(rate, got - 1, t_fixed, t_req) if got > service.min_batch(rate) else here
+    here, after = (total(rate, size, t_fixed, t_req) for size in (got, got + 1))
+    before = total(rate, got - 1, t_fixed, t_req) if got > service.min_batch(rate) else here
     if min(before, after) < here * (1 - 1e-12):
         raise Wrong("a neighbouring batch answers sooner")
 
