@@ -51,6 +51,12 @@ def _at_capacity(student: Student, draw: Draw) -> None:
     same_expression(got, lambda **given: _rate(target=1.0, **given), points, "the traffic")
 
 
+def _at_four_fifths(student: Student, _: Draw) -> None:
+    case = (20 * GIB, 131072, 1000, 0.050, 0.0005, 0.8)
+    got = student.value("memory_rate", *case)
+    same_expression(got, lambda: _rate(*case), [{}], "the traffic")
+
+
 def _at_target(student: Student, draw: Draw) -> None:
     got = student.value("memory_rate", *symbols(*NAMES))
     same_expression(got, _rate, _points(draw, 40), "the traffic")
@@ -101,8 +107,16 @@ def _server(draw: Draw) -> tuple[float, float, float, int, int]:
         rate = float(f"{draw.uniform(0.15, 0.6) / t_req:.4g}")
         service = LinearService(t_fixed, t_req)
         best, least = surrogate.optimum(rate, service), service.min_batch(rate)
-        if 4 <= least < best - 1 < 300:
+        if 4 <= least < best - 1 < 300 and not _near(rate, best, least, t_fixed, t_req):
             return rate, t_fixed, t_req, best, draw.randint(20, 400) << 20
+
+
+def _near(rate: float, best: int, least: int, t_fixed: float, t_req: float) -> bool:
+    """Whether the last digits of floats would decide: a tie, or a load of one."""
+    right = total(rate, best, t_fixed, t_req)
+    tie = min(abs(total(rate, size, t_fixed, t_req) - right) for size in (best - 1, best + 1))
+    load = formulas.utilization(rate, least - 1, t_fixed, t_req)
+    return tie < 1e-9 * right or abs(load - 1) < 1e-9
 
 
 def _roomy(draw: Draw) -> Case:
@@ -112,7 +126,9 @@ def _roomy(draw: Draw) -> Case:
 
 
 def _plan_example(student: Student, _: Draw) -> None:
-    _same(student, (100, 0.2, 0.050, 0.0005, 40 * GIB, GIB), "in the example")
+    for room in (40, 5):
+        case = (100, 0.2, 0.050, 0.0005, room * GIB, GIB)
+        _same(student, case, f"with room for {room}, in the examples")
 
 
 def _plan_roomy(student: Student, draw: Draw) -> None:
@@ -215,14 +231,15 @@ TASKS = {
     "memory-rate": Task(
         serving=False,
         properties=(
-            Property(0.5, "the example: a target of one", _at_capacity),
+            Property(0.25, "the first example: a target of one", _at_capacity),
+            Property(0.25, "the second example: a target of 80 %", _at_four_fifths),
             Property(2.5, "any target, as an expression", _at_target),
         ),
     ),
     "plan": Task(
         serving=False,
         properties=(
-            Property(0.5, "the example of the notebook", _plan_example),
+            Property(0.5, "the examples of the notebook", _plan_example),
             Property(0.5, "room enough: the batch that answers soonest", _plan_roomy),
             Property(0.75, "memory cuts the best batch off", _plan_memory),
             Property(0.75, "no batch is possible, and why", _plan_reasons),

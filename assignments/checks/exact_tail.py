@@ -73,8 +73,8 @@ def _compare(got: list[float], right: list[float]) -> None:
 
 
 def _stream_example(student: Student, _: Draw) -> None:
-    case = ([0.0, 0.1, 0.2, 0.3], 2, 0.25)
-    _compare(_responses(student, *case), [0.35, 0.25, 0.40, 0.30])
+    case = ([0.0, 0.1, 0.2, 0.3, 0.35, 0.4], 2, 0.25)
+    _compare(_responses(student, *case), [0.35, 0.25, 0.40, 0.30, 0.50, 0.45])
 
 
 def _stream_agrees(student: Student, draw: Draw) -> None:

@@ -43,6 +43,12 @@ def _nothing_lost(student: Student, draw: Draw) -> None:
     same_expression(got, lambda **given: _least(lost=0.0, **given), points, "the least batch")
 
 
+def _quarter_lost(student: Student, _: Draw) -> None:
+    case = (100, 0.8, 0.25, 0.050, 0.0005)
+    got = student.value("least_batch", *case)
+    same_expression(got, lambda: _least(*case), [{}], "the least batch")
+
+
 def _some_lost(student: Student, draw: Draw) -> None:
     got = student.value("least_batch", *symbols(*NAMES))
     same_expression(got, _least, _points(draw, 40), "the least batch")
@@ -72,7 +78,14 @@ def _sides(student: Student, draw: Draw) -> None:
         close(below, total(0.99 * full, batch, *times), "just below capacity, the response")
         why = "where the load is above capacity"
         refused(student, "response", 1.01 * full, batch, *times, why=why)
-    refused(student, "response", 4, 1, 0.125, 0.125, why="where load and capacity are equal")
+
+
+def _equal(student: Student, draw: Draw) -> None:
+    for _ in range(3):
+        rate, *server = draw.critical()
+        half = student.value("response", rate / 2, *server)
+        close(half, total(rate / 2, *server), "at half of capacity, the response")
+        refused(student, "response", rate, *server, why="where traffic and capacity are equal")
 
 
 def _rescaled(student: Student, draw: Draw) -> None:
@@ -95,10 +108,13 @@ def _limits(student: Student, draw: Draw) -> None:
         raise Wrong("ten times nearer to capacity, the response should be nearly ten times as long")
 
 
-def _served(draw: Draw) -> tuple[float, float, float]:
-    """A server that some batch size lets keep up, with its optimum above one request."""
-    t_fixed, t_req = draw.service()
-    return float(f"{draw.uniform(0.1, 0.7) / t_req:.4g}"), t_fixed, t_req
+def _served(draw: Draw, above: int = 1, below: int = 2000) -> tuple[float, float, float]:
+    """A server that some batch size lets keep up, with its optimum between two numbers."""
+    while True:
+        t_fixed, t_req = draw.service()
+        rate = float(f"{draw.uniform(0.1, 0.7) / t_req:.4g}")
+        if above < surrogate.optimum(rate, LinearService(t_fixed, t_req)) < below:
+            return rate, t_fixed, t_req
 
 
 def _best_example(student: Student, _: Draw) -> None:
@@ -107,8 +123,8 @@ def _best_example(student: Student, _: Draw) -> None:
 
 
 def _best_agrees(student: Student, draw: Draw) -> None:
-    for _ in range(4):
-        rate, t_fixed, t_req = _served(draw)
+    for above, below in ((1, 100), (1, 100), (100, 300), (300, 2000)):
+        rate, t_fixed, t_req = _served(draw, above, below)
         right = surrogate.optimum(rate, LinearService(t_fixed, t_req))
         got = student.value("best_batch", rate, 1000 * t_fixed, 1000 * t_req)
         best, last = (total(rate, size, t_fixed, t_req) for size in (right, right + 1))
@@ -118,7 +134,7 @@ def _best_agrees(student: Student, draw: Draw) -> None:
 
 
 def _best_neighbours(student: Student, draw: Draw) -> None:
-    rate, t_fixed, t_req = _served(draw)
+    rate, t_fixed, t_req = _served(draw, below=100)
     got = whole(student.value("best_batch", rate, 1000 * t_fixed, 1000 * t_req), "the best batch")
     service = LinearService(t_fixed, t_req)
     if got < service.min_batch(rate):
@@ -132,8 +148,8 @@ def _best_neighbours(student: Student, draw: Draw) -> None:
 
 
 def _best_sides(student: Student, draw: Draw) -> None:
-    t_fixed, t_req = draw.service()
-    whole(student.value("best_batch", 0.5 / t_req, 1000 * t_fixed, 1000 * t_req), "the best batch")
+    rate, t_fixed, t_req = _served(draw, below=100)
+    whole(student.value("best_batch", rate, 1000 * t_fixed, 1000 * t_req), "the best batch")
     for factor in (1.01, 3):
         refused(student, "best_batch", factor / t_req, 1000 * t_fixed, 1000 * t_req,
                 why="where no batch size keeps up")  # fmt: skip
@@ -143,7 +159,8 @@ TASKS = {
     "least-batch": Task(
         serving=False,
         properties=(
-            Property(0.5, "the example: nothing is lost", _nothing_lost),
+            Property(0.25, "the first example: nothing is lost", _nothing_lost),
+            Property(0.25, "the second example: a quarter is lost", _quarter_lost),
             Property(2.5, "any share lost, as an expression", _some_lost),
         ),
     ),
@@ -152,7 +169,8 @@ TASKS = {
         properties=(
             Property(0.5, "the example of the notebook", _example),
             Property(1.0, "the response of servers that keep up", _agrees),
-            Property(0.75, "both sides of capacity", _sides),
+            Property(0.5, "both sides of capacity", _sides),
+            Property(0.25, "at capacity itself", _equal),
             Property(0.5, "other units rescale it", _rescaled),
             Property(0.25, "its limits: nobody else, and near capacity", _limits),
         ),

@@ -49,6 +49,13 @@ def _no_blocks(student: Student, draw: Draw) -> None:
     same_expression(got, lambda **given: _mean_fit(block=1, **given), points, "the number")
 
 
+def _blocks_of_16(student: Student, _: Draw) -> None:
+    case = (20 * GIB, 32, 8, 128, 2, 100, 16)
+    got = student.value("mean_fit", *case)
+    given = dict(zip(NAMES, map(float, case), strict=True))
+    same_expression(got, lambda: _mean_fit(**given), [{}], "the number that fits")
+
+
 def _blocks(student: Student, draw: Draw) -> None:
     got = student.value("mean_fit", *symbols(*NAMES))
     same_expression(got, _mean_fit, _points(draw, 40), "the number that fits")
@@ -104,13 +111,22 @@ def _bytes_heads(student: Student, draw: Draw) -> None:
     _equal(student, config, 640, 2, 16)
     same = config | {"num_key_value_heads": config["num_attention_heads"]}
     _equal(student, same, 640, 2, 16)
+    _equal(student, config | {"num_key_value_heads": None, "head_dim": None}, 640, 2, 16)
+
+
+def _bytes_fields(student: Student, draw: Draw) -> None:
+    """A head may be larger or smaller than its part of the hidden size."""
+    config = _config(draw)
+    own = 32 + config["hidden_size"] // config["num_attention_heads"]
+    _equal(student, config, 640, 2, 16)
+    _equal(student, config | {"head_dim": own}, 640, 2, 16)
 
 
 def _bytes_exact(student: Student, draw: Draw) -> None:
     """Beyond 2^53 a float is no longer a count of bytes."""
     config = _config(draw, grouped=False) | {"num_hidden_layers": 9973}
-    tokens = 2**46 + 2 * draw.randint(1, 10**6) + 1
-    got, right = _asked(student, config, tokens, 2, 1), _bytes(config, tokens, 2, 1)
+    tokens = 2**58 + 32 * draw.randint(1, 10**6) + 1
+    got, right = _asked(student, config, tokens, 2, 16), _bytes(config, tokens, 2, 16)
     if got != right:
         raise Wrong("a very large count of bytes is not exact: was it a float, or an int32?")
 
@@ -153,7 +169,8 @@ TASKS = {
     "mean-fit": Task(
         serving=False,
         properties=(
-            Property(0.5, "the example: blocks of one token", _no_blocks),
+            Property(0.25, "the first example: blocks of one token", _no_blocks),
+            Property(0.25, "the second example: blocks of 16", _blocks_of_16),
             Property(2.5, "any block, as an expression", _blocks),
         ),
     ),
@@ -163,7 +180,8 @@ TASKS = {
             Property(0.5, "the example of the notebook", _bytes_example),
             Property(1.0, "bytes of models that share keys among heads", _bytes_agree),
             Property(0.5, "both sides of a block", _bytes_boundaries),
-            Property(0.5, "a model whose every head has keys of its own", _bytes_heads),
+            Property(0.25, "a model whose every head has keys of its own", _bytes_heads),
+            Property(0.25, "a model that states the size of a head", _bytes_fields),
             Property(0.5, "counts too large for a float are exact", _bytes_exact),
         ),
     ),

@@ -32,6 +32,11 @@ def _half(student: Student, draw: Draw) -> None:
     same_expression(got, formulas.half_rate_batch, points, "the batch at half the limit")
 
 
+def _less(student: Student, _: Draw) -> None:
+    got = student.value("share_batch", 0.3, 0.050, 0.0005)
+    same_expression(got, lambda: _share_batch(0.3, 0.050, 0.0005), [{}], "the batch")
+
+
 def _any_share(student: Student, draw: Draw) -> None:
     got = student.value("share_batch", *symbols(*NAMES))
     points = [
@@ -125,14 +130,21 @@ def _load_sides(student: Student, draw: Draw) -> None:
         for above in (1.001, 3.0):
             why = "where the load is above capacity"
             refused(student, "load", above * full, batch, t_fixed, t_req, why=why)
-    refused(student, "load", 4, 1, 0.125, 0.125, why="where load and capacity are equal")
+
+
+def _load_equal(student: Student, draw: Draw) -> None:
+    for _ in range(3):
+        rate, *server = draw.critical()
+        close(student.value("load", rate / 2, *server), 0.5, "at half of capacity, the load")
+        refused(student, "load", rate, *server, why="where traffic and capacity are equal")
 
 
 TASKS = {
     "share-batch": Task(
         serving=False,
         properties=(
-            Property(0.5, "the example: half of the limit", _half),
+            Property(0.25, "the first example: half of the limit", _half),
+            Property(0.25, "the second example: 30 % of the limit", _less),
             Property(2.5, "any share of the limit, as an expression", _any_share),
         ),
     ),
@@ -151,7 +163,8 @@ TASKS = {
             Property(0.25, "the example of the notebook", _load_example),
             Property(0.5, "the load of servers that keep up", _load_agrees),
             Property(0.25, "units and traffic rescale it as they must", _load_units),
-            Property(1.0, "both sides of capacity", _load_sides),
+            Property(0.5, "both sides of capacity", _load_sides),
+            Property(0.5, "at capacity itself", _load_equal),
         ),
     ),
 }

@@ -32,6 +32,11 @@ def _no_window(student: Student, _: Draw) -> None:
     same_expression(got, lambda arrival_rate: 1.0, [{"arrival_rate": 7.0}], "the mean batch")
 
 
+def _some(student: Student, _: Draw) -> None:
+    got = student.value("mean_of_three", 100, 0.020)
+    same_expression(got, lambda: _mean_of_three(100, 0.020), [{}], "the mean batch")
+
+
 def _three(student: Student, draw: Draw) -> None:
     got = student.value("mean_of_three", *symbols(*NAMES))
     points = []
@@ -48,7 +53,8 @@ def _window(draw: Draw) -> tuple[float, int, float]:
 
 
 def _example(student: Student, _: Draw) -> None:
-    close(student.value("mean_batch", 100, 2, 0.01), 2 - math.exp(-1), "the mean batch")
+    for case in ((100, 2, 0.01), (250, 12, 0.04)):
+        close(student.value("mean_batch", *case), window.form(*case).mean_size, "the mean batch")
 
 
 def _agrees(student: Student, draw: Draw) -> None:
@@ -98,8 +104,9 @@ def _rescaled(student: Student, draw: Draw) -> None:
 
 
 def _delay_example(student: Student, _: Draw) -> None:
-    got = student.value("mean_delay_ms", 100, 2, 10.0)
-    close(got, 1000 * window.form(100, 2, 0.010).mean_delay, "the mean delay")
+    for rate, cap, wait in ((100, 2, 0.010), (200, 6, 0.020)):
+        right = 1000 * window.form(rate, cap, wait).mean_delay
+        close(student.value("mean_delay_ms", rate, cap, 1000 * wait), right, "the mean delay")
 
 
 def _delay_agrees(student: Student, draw: Draw) -> None:
@@ -131,14 +138,15 @@ TASKS = {
     "mean-of-three": Task(
         serving=False,
         properties=(
-            Property(0.5, "the example: no timeout", _no_window),
+            Property(0.25, "the first example: no timeout", _no_window),
+            Property(0.25, "the second example: 20 ms", _some),
             Property(2.5, "the mean batch as an expression", _three),
         ),
     ),
     "mean-batch": Task(
         serving=False,
         properties=(
-            Property(0.5, "the example of the notebook", _example),
+            Property(0.5, "the examples of the notebook", _example),
             Property(1.0, "the mean batch of windows of all kinds", _agrees),
             Property(0.5, "agreement with windows drawn one by one", _drawn),
             Property(0.5, "its limits: no timeout, no cap, never full, always full", _limits),
@@ -148,7 +156,7 @@ TASKS = {
     "mean-delay": Task(
         serving=True,
         properties=(
-            Property(0.25, "the example of the notebook", _delay_example),
+            Property(0.25, "the examples of the notebook", _delay_example),
             Property(0.75, "the mean delay in ms", _delay_agrees),
             Property(0.5, "its bounds and its unit", _delay_bounds),
             Property(0.5, "what cannot be is refused", _delay_refuses),

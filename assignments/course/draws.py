@@ -100,3 +100,17 @@ class Draw(random.Random):
         batch = self.randint(2, 48)
         rate = self.uniform(low, high) * batch / (t_fixed + t_req * batch)
         return float(f"{rate:.4g}"), batch, t_fixed, t_req
+
+    def critical(self) -> tuple[float, int, float, float]:
+        """Draw a server whose load is exactly one, in floats as well, however it is written.
+
+        Numbers have few binary digits, so that their sums, products and quotients are exact.
+
+        Returns
+        -------
+        tuple
+            Arrival rate [requests/s], batch size [requests] and both times [s].
+        """
+        time, batch, share = 2.0 ** -self.randint(2, 6), 2 ** self.randint(1, 5), self.randint(1, 4)
+        own = time / 2**share
+        return batch / time, batch, time - own, own / batch
