@@ -9,13 +9,14 @@ from __future__ import annotations
 
 import copy
 import sys
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 import nbformat
 from nbformat import NotebookNode
 
-from course.student import ASSIGNMENTS
+from course.marking import Task, imports, plain
+from course.student import ASSIGNMENTS, Student
 
 NAMES = sorted(path.name for path in (ASSIGNMENTS / "source").iterdir() if path.is_dir())
 
@@ -32,6 +33,13 @@ def solutions(name: str) -> list[str]:
         for cell in source(name).cells
         if cell.cell_type == "code" and not cell.metadata.nbgrader.grade
     ]
+
+
+def opened(task: Task, cells: Sequence[str]) -> Student:
+    """A submission in one process for several draws, under the rule of a task."""
+    code = [plain(cell) for cell in cells]
+    code = [cell for cell in code if task.serving or not imports(cell, "serving")]
+    return Student(code, task.serving, seconds=task.seconds)
 
 
 def answered(

@@ -104,7 +104,7 @@ def marks(course: Path) -> dict[str, dict[str, str]]:
         ("01-right", "8"),
         ("02-stub", "0"),
         ("03-eight", "0"),
-        ("04-lookup", "1.25"),
+        ("04-lookup", "1"),
         ("05-swapped", "5.5"),
         ("06-unchecked", "7"),
         ("07-loops", "5"),

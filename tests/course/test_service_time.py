@@ -5,7 +5,8 @@ from __future__ import annotations
 import pytest
 
 from checks.service_time import TASKS
-from course.marking import Draw, mark
+from course.marking import Draw, assess, mark
+from made import opened
 
 EIGHT = "def share_batch(*_): return 8\ndef fit(*_): return 8\ndef load(*_): return 8"
 PAIR = "def fit(*_): return 8, 8"
@@ -47,6 +48,7 @@ def fit(batches, times_ms):
     return times_ms[0] / 1000 - slope * batches[0], slope
 """
 INVERTED = "def share_batch(share, t_fixed, t_req): return (1 - share) / share * t_fixed / t_req"
+TWICE = "def share_batch(share, t_fixed, t_req): return 2 * share * t_fixed / t_req"
 OTHER_FORM = """
 def share_batch(share, t_fixed, t_req): return t_fixed / (t_req / share - t_req)
 """
@@ -60,24 +62,26 @@ TEXT = "def share_batch(*_): return 'share * t_fixed / t_req / (1 - share)'"
         (EIGHT, "fit", 0),
         (EIGHT, "load", 0),
         (PAIR, "fit", 0),
-        (LOOKUP, "share-batch", 0.5),
+        (LOOKUP, "share-batch", 0.25),
         (LOOKUP, "fit", 0.5),
         (LOOKUP, "load", 0.25),
         (SWAPPED, "fit", 0.5),  # what scales, scales in any unit
         (SWAPPED, "load", 0.25),
         (UNCHECKED, "load", 1),
         (TOO_STRICT, "load", 0),
-        (CLOSED_AT_ONE, "load", 1),
+        (CLOSED_AT_ONE, "load", 1.5),
         (ENDS, "fit", 2),  # a line through the outer points: right where points lie on a line
-        (INVERTED, "share-batch", 0.5),
+        (INVERTED, "share-batch", 0.25),
+        (TWICE, "share-batch", 0.25),
         (OTHER_FORM, "share-batch", 3),
         (TEXT, "share-batch", 0),
     ],
 )
 def test_marks(code: str, task: str, points: float) -> None:
-    for student in ("ada", "béla"):
-        result = mark(TASKS[task], [code], Draw.of("a secret", student, task))
-        assert result.points == points, result.lines
+    with opened(TASKS[task], [code]) as one:
+        for student in ("ada", "béla"):
+            result = assess(TASKS[task], one, Draw.of("a secret", student, task))
+            assert result.points == points, result.lines
 
 
 def test_swapped_units_are_told_by_name() -> None:
