@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import csv
+import fcntl
 import json
 import os
 import re
+import shutil
 import subprocess
 import sys
 from collections.abc import Mapping
@@ -46,8 +48,21 @@ def tool(*command: str) -> subprocess.CompletedProcess[str]:
 
 @pytest.fixture(scope="module")
 def course(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A course in which assignment 1 is released, handed in ten times and more, and graded."""
-    folder = tmp_path_factory.mktemp("a course")
+    """A graded course, made once: pytest's other workers wait for it. No test changes it."""
+    base = tmp_path_factory.getbasetemp()
+    base = base.parent if "PYTEST_XDIST_WORKER" in os.environ else base
+    folder = base / "a course"
+    with (base / "course.lock").open("w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        if not folder.exists():
+            folder.mkdir()
+            graded(folder)
+    assert (folder / "grades").exists(), "another worker could not grade it"
+    return folder
+
+
+def graded(folder: Path) -> None:
+    """Release assignment 1, hand it in ten times and more, and grade it."""
     done = tool("course.release", NAME, "--course", str(folder))
     assert done.returncode == 0, done.stdout + done.stderr
     released = nbformat.read(folder / "release" / NAME / f"{NAME}.ipynb", 4)
@@ -89,7 +104,6 @@ def course(tmp_path_factory: pytest.TempPathFactory) -> Path:
     assert done.returncode == 0, done.stdout + done.stderr
     assert "99-right" in done.stderr  # the bar names the student that is graded
     assert before == {path: path.read_bytes() for path in handed.rglob("*") if path.is_file()}
-    return folder
 
 
 @pytest.fixture(scope="module")
@@ -172,6 +186,7 @@ def test_grading_again_gives_the_same_and_keeps_a_mark_given_by_hand(
 ) -> None:
     from nbgrader.api import Gradebook
 
+    course = shutil.copytree(course, tmp_path / "its copy")
     with Gradebook(f"sqlite:///{course / 'gradebook.db'}") as book:
         book.find_grade("interpretation", NAME, NAME, "99-right").manual_score = 1.5
         book.db.commit()
