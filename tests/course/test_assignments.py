@@ -87,6 +87,15 @@ def test_a_right_solution_gets_all_points_whatever_is_drawn(name: str, task: str
             assert result.points == asked.points, (seed, result.lines)
 
 
+@pytest.mark.parametrize("name", NAMES)
+def test_a_right_solution_passes_the_visible_examples(name: str) -> None:
+    cells = {cell.metadata.nbgrader.grade_id: cell.source for cell in source(name).cells}
+    passed = {task: f"passed_{place}" for place, task in enumerate(tasks(name))}
+    shown = [f"{cells[task]}\ndef {done}(): return True" for task, done in passed.items()]
+    with Student([*solutions(name), *shown], serving=True, seconds=8.0) as student:
+        assert [task for task in passed if student.call(passed[task]).value is not True] == []
+
+
 @pytest.mark.parametrize(("name", "task"), CASES)
 def test_the_empty_stub_gets_nothing(name: str, task: str) -> None:
     asked = tasks(name)[task]
