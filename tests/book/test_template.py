@@ -42,7 +42,9 @@ def test_a_short_trace_of_ones_own(tmp_path: Path, capsys: pytest.CaptureFixture
     path = written(tmp_path, 60, [50, 300], [20, 100], 0.5)
     said = run(capsys, path=path, **SMALL)
     assert said.startswith("1 replicas for the trace as it was")
+    assert "within 3 s and others 0.1 s" in said
     assert "1 replicas, 1 devices: enough in 95% of 4 scenarios" in said
+    assert "60 requests are few for such a percentile" in said
 
 
 def test_very_long_prompts(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -76,6 +78,7 @@ def test_seconds_are_told_from_milliseconds(
 ) -> None:
     by_s = run(capsys, path=lines(tmp_path, 2), time_unit="s", **SMALL)
     assert by_s.startswith("1 replicas for the trace as it was")
+    assert "300 requests are few" in by_s
     assert run(capsys, path=lines(tmp_path, 2000), **SMALL) == by_s
     assert not run(capsys, path=lines(tmp_path, 2), **SMALL).startswith("1 replicas")
 
@@ -88,6 +91,7 @@ def test_what_is_left_out_of_the_unknowns_is_as_published(
     assert "step_ratio moves it most" in said or "reading_ratio moves it most" in said
     known = run(capsys, unknowns={"step_ratio": [1.8], "reading_ratio": [1.4]}, count=2)
     assert "To measure a ratio better would not help" in known
+    assert "are few" not in known
 
 
 def test_an_unknown_that_can_make_it_impossible_is_the_first_to_measure(
