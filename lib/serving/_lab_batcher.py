@@ -23,13 +23,17 @@ Compute = Callable[[NDArray[np.int64]], NDArray[np.int64]]
 
 @dataclass(frozen=True)
 class Answer:
-    """What a request gets: its token, or why there is none, and how it went."""
+    """What a request gets: its token, or why there is none, and how it went.
+
+    ``rest`` is how long the thread had computed nothing before the batch [s].
+    """
 
     token: int | None
     number: int
     batch: int
     waited: float
     service: float
+    rest: float
     fault: str = ""
 
 
@@ -65,6 +69,7 @@ class Batcher:
         self.queue: deque[Waiting] = deque()
         self.changed = threading.Condition()
         self.accepted, self.batches, self.closing = 0, 0, False
+        self.ended = time.perf_counter()
         self.thread = threading.Thread(target=self._run, daemon=True)
 
     def accept(self, prompt: list[int], answer: Callable[[Answer], Any]) -> None:
@@ -111,18 +116,20 @@ class Batcher:
 
     def _serve(self, batch: list[Waiting]) -> None:
         begun = time.perf_counter()
+        rest = begun - self.ended
         fault, tokens = "", [None] * len(batch)
         try:
             tokens = self.compute(np.array([one.prompt for one in batch])).tolist()
         except Exception as error:  # whatever it is, the next batch may be well
             fault = f"{type(error).__name__}: {error}"
-        service = time.perf_counter() - begun
+        self.ended = time.perf_counter()
+        service = self.ended - begun
         self.batches += 1
         how = (self.batches, len(batch))
 
         def deliver() -> None:
             """Answer each request of the batch."""
             for one, token in zip(batch, tokens, strict=True):
-                one.answer(Answer(token, *how, begun - one.arrived, service, fault))
+                one.answer(Answer(token, *how, begun - one.arrived, service, rest, fault))
 
         self.hand(deliver)

@@ -1,8 +1,8 @@
 """The load generator: a process of its own, which sends on a schedule whatever the server does.
 
-It reads one job from stdin, a line of JSON, and writes lines of JSON to stdout: how many requests
-have ended, now and then, and at last all that was measured. It is run as a file, for importing the
-package takes seconds.
+It reads jobs from stdin, each a line of JSON, and writes lines of JSON to stdout: how many requests
+have ended, now and then, and at the end of each job all that was measured. It is run as a file, for
+importing the package takes seconds.
 """
 
 from __future__ import annotations
@@ -124,13 +124,15 @@ class Run:
 
 
 def main() -> None:
-    """Run the job of stdin."""
-    run = Run(json.loads(sys.stdin.readline()))
+    """Run the jobs of stdin."""
     # Collecting garbage stops everything for milliseconds, which would be measured.
     gc.freeze()
     gc.disable()
-    asyncio.run(run.all())
-    print(json.dumps({"result": run.result()}), flush=True)
+    for line in sys.stdin:
+        run = Run(json.loads(line))
+        asyncio.run(run.all())
+        print(json.dumps({"result": run.result()}), flush=True)
+        gc.collect()
 
 
 if __name__ == "__main__":

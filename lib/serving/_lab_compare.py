@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
@@ -11,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from . import errors
-from ._lab_policies import PACE, Policy, Trial
+from ._lab_policies import WARM_UP, Policy, Trial
 from .errors import UnstableError
 from .exact import FixedBatchQueue, GreedyQueue
 from .policies import Fixed, Greedy
@@ -24,9 +23,11 @@ Queue = FixedBatchQueue | GreedyQueue | Simulation
 SHARE = 0.99
 """Share of the requests that the predicted quantile covers [1]."""
 STEPS = 12
-"""Most steps until a queue and how busy it is agree [1]."""
-CLOSE = 0.002
-"""Difference at which they do [1]."""
+"""Most steps until a queue and how long its server rests agree [1]."""
+CLOSE = 1e-5
+"""Difference at which they do; what a rest adds is a tenth of it, or less [s]."""
+HELD_UP = 3.0
+"""A batch that took so many times the usual was held up by the machine [1]."""
 REQUESTS = 100_000
 """Requests of a simulation where there is no exact law [requests]."""
 DRAWS = 40
@@ -55,30 +56,32 @@ class Profile:
     Attributes
     ----------
     service : LinearService
-        Line through the times of batches, where the server rests before each.
-    busy : LinearService or None
-        The same where it never rests; None where that makes no difference.
+        Line through the times of batches of a server that never rests.
+    slowing : float
+        What each second that the server has rested adds to the batch after it [1].
+    longest : float
+        Rest beyond which no more is added, for none was longer in the profile [s].
     outside : LinearService or None
         Line through what HTTP adds to a request, by the size of its batch; None for nothing.
     noise : Empirical or None
-        Law of the times of batches over their line; None for none.
+        Law of the times of batches over what was expected of them; None for none.
     """
 
     service: LinearService
-    busy: LinearService | None = None
+    slowing: float = 0.0
+    longest: float = 0.0
     outside: LinearService | None = None
     noise: Empirical | None = None
 
     @classmethod
-    def of(cls, calm: Sequence[Trial], busy: Sequence[Trial] = ()) -> Profile:
-        """Take lines, HTTP and scatter from full batches of several sizes.
+    def of(cls, parts: Sequence[Sequence[Trial]]) -> Profile:
+        """Take line, slowing, HTTP and scatter from full batches of several sizes.
 
         Parameters
         ----------
-        calm : sequence of Trial
-            Trials at a load of a half, in which no batch waited for another.
-        busy : sequence of Trial
-            Trials in which the next batch always waited; none for no difference.
+        parts : sequence of sequence of Trial
+            As of `PolicyRun.profile`: trials of one size each, open loops in which no batch
+            waited for another, and closed ones in which the next batch always waited.
 
         Returns
         -------
@@ -89,15 +92,24 @@ class Profile:
         ------
         ValueError
             If they do not determine lines.
+
+        Notes
+        -----
+        Warm-up and the last batch of a trial are not used. A batch that took more than three
+        times as long as is usual for its size was held up by the machine; the profile cannot say
+        how often that happens, and leaves it out. What HTTP added is treated alike.
         """
-        found = [(trials, _line(trials)) for trials in (calm, busy) if trials]
-        factors = [
-            trial.service / line.time(trial.sizes) for trials, line in found for trial in trials
-        ]
-        added = np.array([float(trial.outside.mean()) for trial in calm])
-        level = _level(np.array([float(trial.sizes.mean()) for trial in calm]), added)
-        other = found[1][1] if busy else None
-        return cls(found[0][1], other, level, Empirical(np.concatenate(factors)))
+        seen = [_seen(trial) for part in parts for trial in part]
+        sizes, times, rests = np.concatenate(seen, axis=1)
+        usual = _usual(sizes, times)
+        sizes, times, rests = sizes[usual], times[usual], rests[usual]
+        columns = np.column_stack([np.ones(sizes.size), sizes, rests])
+        slowing = float(np.linalg.lstsq(columns, times)[0][2])
+        found = LinearService.fit(sizes, times - slowing * rests)
+        line = LinearService(found.t_fixed, found.t_req)
+        noise = Empirical(times / (line.time(sizes) + slowing * rests))
+        longest = max(float(np.median(rest)) for _, _, rest in seen)
+        return cls(line, slowing, longest, _outside(parts), noise)
 
     @classmethod
     def during(cls, trial: Trial) -> Profile:
@@ -122,17 +134,18 @@ class Profile:
         if np.ptp(trial.sizes) == 0:
             line = LinearService(float(trial.service.mean()), 0)
         else:
-            line = _line([trial])
+            found = LinearService.fit(trial.sizes, trial.service)
+            line = LinearService(found.t_fixed, found.t_req)
         noise = Empirical(trial.service / line.time(trial.sizes))
-        return cls(line, None, LinearService(float(trial.outside.mean()), 0), noise)
+        return cls(line, outside=LinearService(float(trial.outside.mean()), 0), noise=noise)
 
-    def at(self, share: float) -> LinearService:
-        """Return the line of a server that is busy for a share of the time.
+    def at(self, rest: float) -> LinearService:
+        """Return the line of a server that rests before each batch.
 
         Parameters
         ----------
-        share : float
-            The share, 0 to 1; between a half and all of the time lines lie in between [1].
+        rest : float
+            For how long, on average; at least 0 [s].
 
         Returns
         -------
@@ -141,18 +154,13 @@ class Profile:
 
         Raises
         ------
+        TypeError
+            If ``rest`` is not a real number.
         ValueError
-            If ``share`` is out of range.
+            If ``rest`` is out of range.
         """
-        errors.number("share", share, at_least=0, at_most=1)
-        if self.busy is None:
-            return self.service
-        part = min(1.0, (1 - share) / (1 - PACE))
-        ends = ((part, self.service), (1 - part, self.busy))
-        return LinearService(
-            math.fsum(weight * line.t_fixed for weight, line in ends),
-            math.fsum(weight * line.t_req for weight, line in ends),
-        )
+        counts = min(errors.number("rest", rest, at_least=0), self.longest)
+        return LinearService(self.service.t_fixed + self.slowing * counts, self.service.t_req)
 
     def added(self, batch: float) -> float:
         """Say what HTTP adds to a request.
@@ -178,18 +186,34 @@ class Profile:
         return 0.0 if self.outside is None else float(self.outside.time(size))
 
 
-def _line(trials: Sequence[Trial]) -> LinearService:
-    sizes = np.concatenate([trial.sizes for trial in trials])
-    found = LinearService.fit(sizes, np.concatenate([trial.service for trial in trials]))
-    return LinearService(found.t_fixed, found.t_req)
+def _seen(trial: Trial) -> Array:
+    """Size, time and rest of each batch, but for warm-up and the last, which nothing follows."""
+    return np.array([trial.sizes, trial.service, trial.rest], dtype=float)[:, WARM_UP:-1]
 
 
-def _level(sizes: Array, added: Array) -> LinearService:
-    """Line through what HTTP adds; its mean, where it does not grow with the batch."""
+def _usual(kinds: Array, times: Array) -> NDArray[np.bool_]:
+    """Which times are less than several times the median of their kind."""
+    found, kind = np.unique(kinds, return_inverse=True)
+    medians = np.array([np.median(times[kind == place]) for place in range(found.size)])
+    return np.asarray(times <= HELD_UP * medians[kind])
+
+
+def _outside(parts: Sequence[Sequence[Trial]]) -> LinearService:
+    """Line through what HTTP adds in open loops; its mean, where it does not grow."""
+    calm = [trial for part in parts for trial in part if not trial.in_flight]
+    kinds = np.concatenate(
+        [np.repeat(one.sizes, one.sizes)[WARM_UP * one.sizes[0] :] for one in calm]
+    )
+    added = np.concatenate([one.outside[WARM_UP * one.sizes[0] :] for one in calm])
+    usual = _usual(kinds, added)
+    kinds, added = kinds[usual], added[usual]
+    sizes = np.unique(kinds)
+    means = np.array([added[kinds == size].mean() for size in sizes])
     try:
-        return LinearService.fit(sizes, added)
+        found = LinearService.fit(sizes, means)
     except ValueError:
-        return LinearService(float(added.mean()), 0)
+        return LinearService(float(means.mean()), 0)
+    return LinearService(found.t_fixed, found.t_req)
 
 
 def predict(policy: Policy, arrival_rate: float, profile: Profile) -> Predicted:
@@ -219,19 +243,19 @@ def predict(policy: Policy, arrival_rate: float, profile: Profile) -> Predicted:
         If an argument is out of range.
     """
     found, service = _settled(policy, arrival_rate, profile)
-    batch = policy.batch if isinstance(found, FixedBatchQueue) else found.mean_batch
-    return _later(found, profile.added(batch))
+    return _later(found, profile.added(_size(found)))
 
 
 def _settled(policy: Policy, arrival_rate: float, profile: Profile) -> tuple[Queue, LinearService]:
-    """Queue whose batches take as long as they do in a server that is as busy as this one."""
-    share, service = 1.0, profile.at(1.0)
-    for _ in range(STEPS if profile.busy else 1):
+    """Queue whose server rests as long before each batch as its batch times suppose."""
+    rest, service = 0.0, profile.at(0.0)
+    for _ in range(STEPS):
         found = _queue(policy, arrival_rate, service)
-        if abs(found.busy - share) < CLOSE:
+        size = _size(found)
+        then = max(0.0, size / arrival_rate - float(service.time(size)))
+        if profile.slowing == 0 or abs(then - rest) < CLOSE:
             break
-        share = (share + found.busy) / 2  # half a step each time: nothing swings
-        service = profile.at(share)
+        rest, service = then, profile.at(then)
     return found, service
 
 
@@ -241,6 +265,11 @@ def _queue(policy: Policy, arrival_rate: float, service: LinearService) -> Queue
     if isinstance(policy, Greedy):
         return GreedyQueue(arrival_rate, policy.max_batch, service)
     return simulate(arrival_rate, policy, service, requests=REQUESTS, progress=False)
+
+
+def _size(found: Queue) -> float:
+    """Mean size of its batches; rounding may leave a bit less than one."""
+    return found.batch if isinstance(found, FixedBatchQueue) else max(1.0, found.mean_batch)
 
 
 def _later(found: Queue, added: float) -> Predicted:
@@ -272,15 +301,15 @@ def replay(trial: Trial, profile: Profile) -> Predicted:
     options = {"arrivals": trial.scheduled, "noise": profile.noise, "progress": False}
     service = _settled(trial.policy, trial.arrival_rate, profile)[1]
     runs = [simulate(None, trial.policy, service, seed=seed, **options) for seed in seeds]
-    added = profile.added(runs[0].mean_batch)
+    added = profile.added(_size(runs[0]))
     mean = float(np.mean([run.mean for run in runs]))
     return Predicted(mean + added, float(np.mean([run.quantile(SHARE) for run in runs])) + added)
 
 
 def uncertainty(
-    policy: Policy, arrival_rate: float, calm: Sequence[Trial], busy: Sequence[Trial] = ()
+    policy: Policy, arrival_rate: float, parts: Sequence[Sequence[Trial]]
 ) -> NDArray[np.float64]:
-    """Interval of a prediction, from how much the times of its profile scatter.
+    """Interval of a prediction, from how much the parts of its profile differ.
 
     Parameters
     ----------
@@ -288,15 +317,15 @@ def uncertainty(
         When a batch is closed.
     arrival_rate : float
         Arrival rate, above 0 [requests/s].
-    calm, busy : sequence of Trial
+    parts : sequence of sequence of Trial
         What the profile was taken from, as in `Profile.of`.
 
     Returns
     -------
     ndarray, shape (2, 2)
         Lower and upper end of the mean, and of the P99, that hold 95 % of the predictions
-        from profiles drawn anew from the measured batches; ``inf`` where the server may not
-        keep up [s].
+        from as many parts, drawn anew with repetition: a drift of the machine from part to
+        part is in it; ``inf`` where the server may not keep up [s].
 
     Raises
     ------
@@ -308,18 +337,10 @@ def uncertainty(
     rng = np.random.default_rng(0)
     found = []
     for _ in range(DRAWS):
-        drawn = [[_drawn(trial, rng) for trial in trials] for trials in (calm, busy)]
+        drawn = [parts[place] for place in rng.integers(0, len(parts), len(parts))]
         try:
-            found.append(predict(policy, arrival_rate, Profile.of(*drawn)))
+            found.append(predict(policy, arrival_rate, Profile.of(drawn)))
         except UnstableError:
             found.append(Predicted(np.inf, np.inf))
     ends = np.quantile(np.array(found), [0.025, 0.975], axis=0, method="closest_observation")
     return np.asarray(ends.T)
-
-
-def _drawn(trial: Trial, rng: np.random.Generator) -> Trial:
-    """The trial with batches drawn from its own, and what HTTP added likewise."""
-    batches = rng.integers(0, trial.sizes.size, trial.sizes.size)
-    requests = rng.integers(0, trial.outside.size, trial.outside.size)
-    kept = vars(trial) | {"sizes": trial.sizes[batches], "service": trial.service[batches]}
-    return Trial(**kept | {"outside": trial.outside[requests]})

@@ -18,6 +18,32 @@ Array = NDArray[np.float64]
 CLIENT = Path(__file__).with_name("_lab_client.py")
 
 
+class Client:
+    """The process of the load generator, for many drives: starting one takes longer than some."""
+
+    def __enter__(self) -> Client:
+        self._program = Program(["-P", str(CLIENT)]).__enter__()
+        self._said = self._program.lines()
+        return self
+
+    def run(self, job: dict[str, Any], progress: bool) -> dict[str, list[Any]]:
+        """Let it do a job, and return what it has measured."""
+        from tqdm import tqdm  # here, for the package installs without
+
+        count = len(job["arrivals"])
+        self._program.say(job)
+        with tqdm(total=count, unit=" requests", disable=not progress) as bar:
+            for said in self._said:
+                if "result" in said:
+                    bar.update(count - bar.n)
+                    return dict(said["result"])
+                bar.update(said["ended"] - bar.n)
+        raise RuntimeError("the client ended without a result")
+
+    def __exit__(self, kind: type[BaseException] | None, *_: object) -> None:
+        self._program.__exit__(kind)
+
+
 @dataclass(frozen=True, eq=False)
 class Drive:
     """What became of each request, in the order of the schedule; times from its start.
@@ -77,6 +103,7 @@ def drive(
     timeout: float = 60.0,
     in_flight: int | None = None,
     progress: bool = True,
+    client: Client | None = None,
 ) -> Drive:
     """Send requests at moments drawn ahead, from a process of its own, and time the answers.
 
@@ -97,6 +124,8 @@ def drive(
         of so many connections. None, an open loop, holds none back [requests].
     progress : bool
         Whether a bar on stderr counts the requests that have ended.
+    client : Client or None
+        A process that has been started; None starts one.
 
     Returns
     -------
@@ -130,20 +159,10 @@ def drive(
         "timeout": errors.number("timeout", timeout, above=0),
         "in_flight": in_flight,
     }
-    return _drive(moments, _run(job, moments.size, progress))
-
-
-def _run(job: dict[str, Any], count: int, progress: bool) -> dict[str, list[Any]]:
-    from tqdm import tqdm  # here, for the package installs without
-
-    with Program(["-P", str(CLIENT)], job) as client:
-        with tqdm(total=count, unit=" requests", disable=not progress) as bar:
-            for said in client.lines():
-                if "result" in said:
-                    bar.update(count - bar.n)
-                    return dict(said["result"])
-                bar.update(said["ended"] - bar.n)
-    raise RuntimeError("the client ended without a result")
+    if client is not None:
+        return _drive(moments, client.run(job, progress))
+    with Client() as started:
+        return _drive(moments, started.run(job, progress))
 
 
 def _drive(scheduled: Array, found: Mapping[str, list[Any]]) -> Drive:

@@ -15,7 +15,7 @@ VOCABULARY = 256
 """Tokens are bytes [1]."""
 TOKENS = 4
 """Tokens of a prompt [tokens]."""
-WIDTH, HEADS, LAYERS = 512, 8, 4
+WIDTH, HEADS, LAYERS = 512, 8, 6
 """Width of the model, heads of a layer, and layers [1]."""
 
 LATER = np.triu(np.ones((TOKENS, TOKENS), dtype=bool), 1)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import math
 import os
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache, cached_property
 from importlib.util import find_spec
@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from . import errors
 from ._bearing import _alike, rank_interval
-from ._lab_drive import Drive, drive
+from ._lab_drive import Client, Drive, drive
 from ._lab_host import Server, profile
 from ._lab_store import MICRO, machine, micro, stored
 from ._plan import PARTS
@@ -36,9 +36,13 @@ RANGE = (1, 8)
 POLICIES: tuple[Policy, ...] = (Fixed(8), Window(8, 0.010), Greedy(8))
 LOADS = (0.3, 0.5, 0.7)
 """Arrival rates over the rate of full batches [1]."""
-REPEATS = 24
-"""Batches of each size in a profile [1]."""
-PACE = 0.5
+ROUNDS = 6
+"""Parts of each point, and of the profile: in turn, because a machine's speed wanders [1]."""
+REPEATS = 16
+"""Batches of each size in a part of a profile [1]."""
+WARM_UP = 8
+"""The first of them, which are not used: after a pause batches take longer for a while [1]."""
+PACE = 0.4
 """Load at which requests come evenly for the profile, so that no batch waits for another [1]."""
 BODIES = [{"prompt": [k, k + 1, k + 2, k + 3]} for k in range(0, 252, 7)]
 
@@ -69,6 +73,8 @@ class Trial:
         Size of each batch, in order [requests].
     service : ndarray, shape (m,)
         Time that each batch took [s].
+    rest : ndarray, shape (m,)
+        How long the server had computed nothing before each [s].
     """
 
     policy: Policy
@@ -81,6 +87,7 @@ class Trial:
     outside: Array
     sizes: NDArray[np.int64]
     service: Array
+    rest: Array
 
     @property
     def mean(self) -> float:
@@ -159,10 +166,9 @@ class PolicyRun:
         Where and with what it was measured.
     alone : ndarray, shape (3, k)
         Times of batches of 1, 8 and 32 without HTTP [s].
-    calm : tuple of tuple of Trial
-        Before each point: full batches of 1 and 8 in the server, of requests that come evenly.
-    busy : tuple of tuple of Trial
-        The same, in a closed loop that always keeps the next batch waiting.
+    profiles : tuple of tuple of tuple of Trial
+        For each load, before each part of its points: full batches of 1 and 8 in the server,
+        of requests that come evenly, and in a closed loop that keeps the next batch waiting.
     points : tuple of Trial
         Each policy at each load, of Poisson arrivals.
     capped : Trial
@@ -173,8 +179,7 @@ class PolicyRun:
 
     machine: Mapping[str, Any]
     alone: Array
-    calm: tuple[tuple[Trial, ...], ...]
-    busy: tuple[tuple[Trial, ...], ...]
+    profiles: tuple[tuple[tuple[Trial, ...], ...], ...]
     points: tuple[Trial, ...]
     capped: Trial
     closed: Trial
@@ -184,8 +189,8 @@ class PolicyRun:
         """Line through the times of batches without HTTP."""
         return LinearService.fit(np.repeat(BATCHES, self.alone.shape[1]), self.alone.ravel())
 
-    def before(self, point: Trial) -> tuple[tuple[Trial, ...], tuple[Trial, ...]]:
-        """Return what was measured of the server before a point.
+    def profile(self, point: Trial) -> tuple[tuple[Trial, ...], ...]:
+        """Return what was measured of the server between the parts of a point.
 
         Parameters
         ----------
@@ -194,11 +199,10 @@ class PolicyRun:
 
         Returns
         -------
-        tuple
-            Trials of full batches of 1 and 8: those that came evenly, and the busy ones.
+        tuple of tuple of Trial
+            For each part trials of full batches of 1 and 8.
         """
-        place = self.points.index(point)
-        return self.calm[place], self.busy[place]
+        return self.profiles[self.points.index(point) // len(POLICIES)]
 
 
 def live() -> bool:
@@ -238,19 +242,22 @@ def measure_policies(requests: int = 960, progress: bool = True) -> PolicyRun:
     """
     from tqdm import tqdm  # here, for the package installs without
 
-    count = errors.integer("requests", requests, at_least=240) // 8 * 8  # full batches
+    share = errors.integer("requests", requests, at_least=240) // ROUNDS // 8 * 8  # full batches
     alone = profile(BATCHES, 40, progress)
     line = LinearService.fit(np.repeat(BATCHES, 40), alone.ravel())
-    runs = len(LOADS) * len(POLICIES) * (2 * len(RANGE) + 1) + 2
+    runs = ROUNDS * len(LOADS) * (2 * len(RANGE) + len(POLICIES)) + 2
     with (
-        Server(Greedy(1), places=4 * count, connections=900) as server,
+        Server(Greedy(1), places=4 * ROUNDS * share, connections=900) as server,
+        Client() as client,
         tqdm(total=runs, unit=" runs", desc="measuring", disable=not progress) as bar,
     ):
 
         def trial(policy: Policy, moments: Array, load: float = 0.0, places: int = 0) -> Trial:
             """Drive the server under a policy."""
             server.use(policy)
-            run = drive(server.url, moments, BODIES, in_flight=places or None, progress=False)
+            run = drive(
+                server.url, moments, BODIES, in_flight=places or None, progress=False, client=client
+            )
             bar.update()
             return _trial(policy, load, load * line.rate(8), places, run)
 
@@ -262,26 +269,45 @@ def measure_policies(requests: int = 960, progress: bool = True) -> PolicyRun:
             """So many at once that the next batch always waits."""
             return np.zeros(REPEATS * size), 0.0, 2 * size
 
+        def profiled() -> tuple[Trial, ...]:
+            """The server as it is now."""
+            calm = [trial(Fixed(size), even(size), PACE) for size in RANGE]
+            return *calm, *(trial(Fixed(size), *full(size)) for size in RANGE)
+
         drive(server.url, np.arange(40) / 20, BODIES, progress=False)  # connections, caches
-        calm, busy, points = [], [], []
+        profiles, points = [], []
         for seed, load in enumerate(LOADS):
-            moments = _poisson(load * line.rate(8), count, seed)
-            for policy in POLICIES:  # profiled before each: machines drift
-                calm.append(tuple(trial(Fixed(size), even(size), PACE) for size in RANGE))
-                busy.append(tuple(trial(Fixed(size), *full(size)) for size in RANGE))
-                points.append(trial(policy, moments, load))
+            before, parts = [], []
+            for moments in _poisson(load * line.rate(8), share, seed):
+                before.append(profiled())
+                parts.append([trial(policy, moments, load) for policy in POLICIES])
+            profiles.append(tuple(before))
+            points += [_joined(part) for part in zip(*parts, strict=True)]
         last = points[-1]
         capped = trial(last.policy, last.scheduled, last.load, places=8)
-        closed = trial(last.policy, np.zeros(count), places=8)
-    return PolicyRun(
-        machine("numpy", "aiohttp"), alone, tuple(calm), tuple(busy), tuple(points), capped, closed
-    )
+        closed = trial(last.policy, np.zeros(ROUNDS * share), places=8)
+    about = machine("numpy", "aiohttp")
+    return PolicyRun(about, alone, tuple(profiles), tuple(points), capped, closed)
 
 
-def _poisson(rate: float, count: int, seed: int) -> Array:
-    """A schedule; policies at the same load get the same one, so that chance favours none."""
-    gaps = np.random.default_rng(seed).exponential(1 / rate, count)
-    return np.asarray(np.cumsum(gaps))
+def _poisson(rate: float, share: int, seed: int) -> Array:
+    """Schedules of all parts; policies at the same load get the same, so that chance favours none.
+
+    Shape (ROUNDS, share).
+    """
+    gaps = np.random.default_rng(seed).exponential(1 / rate, (ROUNDS, share))
+    return np.asarray(np.cumsum(gaps, axis=1))
+
+
+def _joined(parts: Sequence[Trial]) -> Trial:
+    """The parts one after another, each from the moment when the server has answered the last."""
+    first = parts[0]
+    ends = np.cumsum([(part.scheduled + part.latency).max() for part in parts])
+    starts = [0.0, *ends[:-1]]
+    rows = ("latency", "lag", "outside", "sizes", "service", "rest")
+    together = {name: np.concatenate([getattr(part, name) for part in parts]) for name in rows}
+    scheduled = [part.scheduled + start for part, start in zip(parts, starts, strict=True)]
+    return Trial(**vars(first) | together | {"scheduled": np.concatenate(scheduled)})
 
 
 def _trial(policy: Policy, load: float, rate: float, in_flight: int, run: Drive) -> Trial:
@@ -291,11 +317,11 @@ def _trial(policy: Policy, load: float, rate: float, in_flight: int, run: Drive)
         raise RuntimeError(f"request {place} of {run.status.size} was not answered: {told}")
     answers = [json.loads(answer) for answer in run.answers]
     inside = np.array([answer["waited"] + answer["service"] for answer in answers])
-    batches = {one["number"]: (one["batch"], one["service"]) for one in answers}
-    sizes, service = zip(*(batches[number] for number in sorted(batches)), strict=True)
+    batches = {one["number"]: (one["batch"], one["service"], one["rest"]) for one in answers}
+    columns = zip(*(batches[number] for number in sorted(batches)), strict=True)
     outside = run.latency - inside - (run.lag if in_flight else 0)
     timed = (run.scheduled, run.latency, run.lag, outside)
-    return Trial(policy, load, rate, in_flight, *timed, np.array(sizes), np.array(service))
+    return Trial(policy, load, rate, in_flight, *timed, *map(np.array, columns))
 
 
 def _kept(trial: Trial) -> dict[str, Any]:
@@ -305,7 +331,8 @@ def _kept(trial: Trial) -> dict[str, Any]:
     gaps = np.diff(np.round(trial.scheduled / MICRO), prepend=0) * MICRO
     columns = {"gaps": gaps, "latency": trial.latency, "lag": trial.lag, "outside": trial.outside}
     times = {name: micro(column) for name, column in columns.items()}
-    batches = {"sizes": trial.sizes.tolist(), "service": micro(trial.service)}
+    batches = {name: micro(getattr(trial, name)) for name in ("service", "rest")}
+    batches["sizes"] = trial.sizes.tolist()
     return about | kept | times | batches
 
 
@@ -317,7 +344,7 @@ def _read(kept: dict[str, Any]) -> Trial:
     sizes = np.array(rest.pop("sizes"))
     times = {
         name: np.array(rest.pop(name)) * MICRO
-        for name in ("gaps", "latency", "lag", "outside", "service")
+        for name in ("gaps", "latency", "lag", "outside", "service", "rest")
     }
     return Trial(policy, scheduled=np.cumsum(times.pop("gaps")), sizes=sizes, **times, **rest)
 
@@ -325,9 +352,8 @@ def _read(kept: dict[str, Any]) -> Trial:
 def dump(run: PolicyRun) -> str:
     """Write a run as JSON, times in whole microseconds."""
     trials: dict[str, Any] = {name: _kept(getattr(run, name)) for name in ("capped", "closed")}
-    for name in ("calm", "busy"):
-        trials[name] = [[*map(_kept, one)] for one in getattr(run, name)]
-    trials |= {"points": [*map(_kept, run.points)]}
+    trials["profiles"] = [[[*map(_kept, part)] for part in one] for one in run.profiles]
+    trials["points"] = [*map(_kept, run.points)]
     alone = [micro(times) for times in run.alone]
     everything = {"machine": dict(run.machine), "alone": alone, **trials}
     return json.dumps(everything, separators=(",", ":")) + "\n"
@@ -343,8 +369,8 @@ def stored_policies() -> PolicyRun:
         What was measured then, on the machine that it names.
     """
     kept = json.loads(stored("policies").read_text("utf-8"))
-    profiles = [tuple(tuple(map(_read, one)) for one in kept[name]) for name in ("calm", "busy")]
+    profiles = tuple(tuple(tuple(map(_read, part)) for part in one) for one in kept["profiles"])
     points = tuple(map(_read, kept["points"]))
     alone = np.array(kept["alone"]) * MICRO
     others = (_read(kept[name]) for name in ("capped", "closed"))
-    return PolicyRun(kept["machine"], alone, *profiles, points, *others)
+    return PolicyRun(kept["machine"], alone, profiles, points, *others)

@@ -20,9 +20,9 @@ PATIENCE = 60.0
 
 
 class Program:
-    """A Python program that is given one job, says lines, and ends when its stdin does."""
+    """A Python program that is given a job, or jobs, says lines, and ends when its stdin does."""
 
-    def __init__(self, arguments: list[str], job: dict[str, Any]) -> None:
+    def __init__(self, arguments: list[str], job: dict[str, Any] | None = None) -> None:
         self.arguments, self.job = arguments, job
 
     def __enter__(self) -> Program:
@@ -36,7 +36,8 @@ class Program:
             encoding="utf-8",
             env=os.environ | ONE_THREAD,
         )
-        self.say(self.job)
+        if self.job is not None:
+            self.say(self.job)
         return self
 
     def say(self, what: dict[str, Any]) -> None:

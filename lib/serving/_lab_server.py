@@ -94,7 +94,8 @@ def application(batcher: Batcher) -> web.Application:
         answer = await future
         if answer.fault:
             return refusal(500, answer.fault)
-        times = {"waited": round(answer.waited, 6), "service": round(answer.service, 6)}
+        timed = {name: getattr(answer, name) for name in ("waited", "service", "rest")}
+        times = {name: round(seconds, 6) for name, seconds in timed.items()}
         which = {"number": answer.number, "batch": answer.batch}
         return web.json_response({"token": answer.token, **which, **times})
 

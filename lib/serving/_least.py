@@ -97,7 +97,7 @@ def least(
             if misses == MISSES and high == MOST:
                 best = tails(replica, trace, promise, alone(replica, trace))
                 if _late(promise, best):
-                    return Size(math.inf, *best, "alone on a replica, " + _late(promise, best))
+                    return Size(math.inf, *best, _alone(replica, promise, best))
         else:
             high = step
         step = (low + high) // 2 if high < MOST else low + stride * 2**misses
@@ -115,6 +115,14 @@ def _hopeless(replica: Replica, trace: Trace, promise: Promise) -> str:
             f"for prompts within token = {promise.token:g} s"
         )
     return ""
+
+
+def _alone(replica: Replica, promise: Promise, best: tuple[float, float]) -> str:
+    """What is late without company, and how little a step may read where that is a first token."""
+    said = "alone on a replica, " + _late(promise, best)
+    if best[0] <= promise.first:
+        return said
+    return f"{said}; token = {promise.token:g} s lets a step take {replica.chunk} tokens"
 
 
 def _late(promise: Promise, found: tuple[float, float]) -> str:

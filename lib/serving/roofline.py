@@ -86,7 +86,9 @@ class Machine:
         name = "dtype" if self.arithmetic is None else "arithmetic"
         _known("dtype", self.dtype, kvcache.BYTES)
         _known("cache_dtype", self.cache_dtype, kvcache.BYTES)
-        _known(name, getattr(self, name), self.accelerator.peak)
+        other = " unless arithmetic is one," if name == "dtype" else ""
+        where = f", in which {self.accelerator.name} computes,{other}"
+        _known(name, getattr(self, name), self.accelerator.peak, where)
         if count > 1 and not self.accelerator.link:
             raise ValueError(f"devices must be 1 without a link, got {self.devices!r}")
         object.__setattr__(self, "devices", count)
@@ -116,9 +118,9 @@ class Machine:
         return self.accelerator.peak[self.arithmetic or self.dtype] * self.peak_share
 
 
-def _known(name: str, value: Any, known: Any) -> None:
+def _known(name: str, value: Any, known: Any, where: str = ",") -> None:
     if not isinstance(value, str) or value not in known:
-        raise ValueError(f"{name} must be one of {', '.join(known)}, got {value!r}")
+        raise ValueError(f"{name} must be one of {', '.join(known)}{where} got {value!r}")
 
 
 @dataclass(frozen=True)

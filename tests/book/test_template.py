@@ -42,7 +42,9 @@ def test_a_short_trace_of_ones_own(tmp_path: Path, capsys: pytest.CaptureFixture
     path = written(tmp_path, 60, [50, 300], [20, 100], 0.5)
     said = run(capsys, path=path, **SMALL)
     assert said.startswith("1 replicas for the trace as it was")
+    assert "within 3 s and others 0.1 s" in said
     assert "1 replicas, 1 devices: enough in 95% of 4 scenarios" in said
+    assert "60 requests are few for such a percentile" in said
 
 
 def test_very_long_prompts(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -61,6 +63,63 @@ def test_a_configuration_in_the_place_of_a_name(
     path = written(tmp_path, 300, [50, 300], [20, 100], 0.02)
     own = {"config": str(config), "parameters": model.parameters}
     assert run(capsys, path=path, **SMALL, **own) == run(capsys, path=path, **SMALL)
+
+
+def lines(folder: Path, gap: int) -> str:
+    """A trace as lines of JSON, its requests at whole multiples of a gap."""
+    path = folder / "mine.jsonl"
+    rows = ({"timestamp": gap * k, "input_length": 300, "output_length": 20} for k in range(300))
+    path.write_text("".join(json.dumps(row) + "\n" for row in rows))
+    return str(path)
+
+
+def test_seconds_are_told_from_milliseconds(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    by_s = run(capsys, path=lines(tmp_path, 2), time_unit="s", **SMALL)
+    assert by_s.startswith("1 replicas for the trace as it was")
+    assert "300 requests are few" in by_s
+    assert run(capsys, path=lines(tmp_path, 2000), **SMALL) == by_s
+    assert not run(capsys, path=lines(tmp_path, 2), **SMALL).startswith("1 replicas")
+
+
+def test_what_is_left_out_of_the_unknowns_is_as_published(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    said = run(capsys, unknowns={}, count=2)
+    assert said.startswith("4 replicas for the trace as it was")  # as chapter 22 finds
+    assert "step_ratio moves it most" in said or "reading_ratio moves it most" in said
+    known = run(capsys, unknowns={"step_ratio": [1.8], "reading_ratio": [1.4]}, count=2)
+    assert "To measure a ratio better would not help" in known
+    assert "are few" not in known
+
+
+def test_an_unknown_that_can_make_it_impossible_is_the_first_to_measure(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    """A step of one sequence takes 17.4 ms at least: twice of it fits into 50 ms, thrice not."""
+    limits = {"first": 9.0, "token": 0.05, "quantile": 0.95}
+    unknowns = {"step_ratio": [2.0, 3.0], "reading_ratio": [1.2, 1.7]}
+    said = run(capsys, limits=limits, unknowns=unknowns, count=20)
+    assert "step_ratio moves it most. Measure first: step_ratio" in said
+    assert "of the scenarios no number keeps the promise" in said
+
+
+def test_weights_of_another_format_than_the_arithmetic(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    small = {"dtype": "int4", "arithmetic": "bf16", "devices": 2, "count": 2}
+    assert "enough in 95% of 2 scenarios" in run(capsys, **small)
+
+
+@pytest.mark.parametrize("moments", [[5.0], [5.0, 5.0, 5.0]])
+def test_a_trace_of_one_moment_is_refused_by_its_file(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], moments: list[float]
+) -> None:
+    path = tmp_path / "mine.csv"
+    path.write_text("time,input,output\n" + "".join(f"{t},9,9\n" for t in moments))
+    with pytest.raises(ValueError, match="mine.csv must hold requests of at least two moments"):
+        run(capsys, path=str(path), **SMALL)
 
 
 @pytest.mark.parametrize(

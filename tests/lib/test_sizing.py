@@ -300,6 +300,16 @@ def test_a_promise_that_no_number_keeps_says_why(promise: Promise, words: str) -
     assert re.search(words, found.reason), found.reason
 
 
+def test_pieces_that_are_too_small_are_named() -> None:
+    """1,000 tokens in a step of 0.1 s would do; in pieces of 10 it takes 100 steps, and 2 s."""
+    made = Replica(np.array([0.010, 0.011]), 1e-4, 10, None, 10**6)
+    trace = requests(np.arange(200) * 9.0, 1000, 5)
+    found = sizing.least(made, trace, Promise(0.5, 0.012))
+    assert found.reason.endswith("; token = 0.012 s lets a step take 10 tokens"), found.reason
+    slow = sizing.least(replace(made, chunk=10**6), trace, Promise(9, 0.0099))
+    assert "a further token takes 0.01 s" in slow.reason and "lets" not in slow.reason
+
+
 def test_many_replicas_are_as_good_as_one_for_each_request() -> None:
     trace = poisson(20, 10_000, [100, 900], [10, 60])
     made = sizing.replica(MACHINE, trace, PROMISE, 2, 1.5)
