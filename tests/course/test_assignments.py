@@ -109,16 +109,16 @@ ANSWERS = ["8", "10**400", "None", "'8'", "[8, 8, 8]", "float('nan')"]
 
 
 @pytest.mark.parametrize(("name", "task"), CASES)
-@pytest.mark.parametrize("value", ANSWERS)
-def test_one_answer_for_everything_is_worth_the_visible_part_at_most(
-    name: str, task: str, value: str
-) -> None:
+def test_one_answer_for_everything_is_worth_the_visible_part_at_most(name: str, task: str) -> None:
     asked = tasks(name)[task]
     names = [cell.split("def ")[1].split("(")[0] for cell in solutions(name) if "def " in cell]
-    code = "\n".join(f"def {one}(*a, **k): return {value}" for one in names)
-    with Student([code], asked.serving) as student:
-        result = assess(asked, student, Draw.of("a secret", name, "ada", task))
-    assert result.points <= asked.properties[0].points, result.lines
+    code = [f"answers, now = [{', '.join(ANSWERS)}], [0]", "def choose(place): now[0] = place"]
+    code += [f"def {one}(*a, **k): return answers[now[0]]" for one in names]
+    with Student(["\n".join(code)], asked.serving) as student:
+        for place, answer in enumerate(ANSWERS):
+            assert student.call("choose", place).error is None
+            result = assess(asked, student, Draw.of("a secret", name, "ada", task))
+            assert result.points <= asked.properties[0].points, (answer, result.lines)
 
 
 RECORD = """
