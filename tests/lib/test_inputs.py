@@ -42,7 +42,7 @@ CALLS: list[tuple[Callable[..., Any], dict[str, Any], tuple[str, ...]]] = [
         {"growth": 1.2, "prompts": 1.1, "answers": 1.1},
         ("growth", "prompts", "answers"),
     ),
-    (PROFILE.at, {"share": 0.5}, ("share",)),
+    (PROFILE.at, {"rest": 0.01}, ("rest",)),
     (PROFILE.added, {"batch": 2}, ("batch",)),
     (TRIAL.quantile, {"q": 0.5}, ("q",)),
     (
