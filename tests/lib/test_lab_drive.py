@@ -44,7 +44,7 @@ class Held:
         return answer
 
     async def never(self, request: web.Request) -> web.Response:
-        await asyncio.sleep(LONG)
+        await self.over.wait()  # the end of the test
         raise web.HTTPOk
 
     async def cut(self, request: web.Request) -> web.Response:
